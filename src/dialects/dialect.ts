@@ -1,0 +1,167 @@
+/**
+ * A dialect is one provider API's function-calling shapes: definitions out, calls in, results back, losses reported.
+ * Each is one pure file. Nothing outside dialects/ and models/ knows a provider's member names.
+ */
+import type { ContentBlock, Json, JsonObject, ToolDefinition, ToolResult } from '../types.ts';
+
+export type DialectId = 'anthropic' | 'openai-responses' | 'openai-chat' | 'gemini' | 'gemini-interactions';
+
+/** A tool under the name that the model sees. */
+export interface ExposedTool {
+  name: string;
+  definition: ToolDefinition;
+  /** Ask for the API's schema-enforced mode; falls back, with a reason in the report. Default false. */
+  strict?: boolean;
+}
+
+export interface CompileEntry {
+  name: string;
+  status: 'exact' | 'adapted' | 'left out';
+  /** What changed or why it was left out, in words. */
+  changes: string[];
+  /** Estimated tokens of the definition in this dialect; 0 when left out. */
+  tokens: number;
+  /** Property renames, as in Lowered.renamed. */
+  renamed: Record<string, string>;
+}
+
+/** A list of tools compiled for one dialect. Same input, same bytes. */
+export interface Compiled {
+  dialect: DialectId;
+  /** Ready for the request's `tools` member, in the order given. */
+  tools: JsonObject[];
+  /** One entry per tool given, in the order given. */
+  report: CompileEntry[];
+  /** Arguments as the model sent them to arguments for the original schema. Unknown names pass through. */
+  restore(name: string, args: JsonObject): JsonObject;
+}
+
+/** A call as a model made it. */
+export interface Call {
+  /** The provider's id, or one we minted when it gave none. */
+  id: string;
+  name: string;
+  arguments: JsonObject;
+  /** Why the arguments could not be read (broken JSON, not an object); then `arguments` is empty and the call is answered, not run. */
+  problem?: string;
+}
+
+export type Choice =
+  | 'auto'
+  | 'required'
+  | 'none'
+  /** Text or a schema-valid call. */
+  | 'validated'
+  | { tool: string }
+  | { tools: string[]; required?: boolean };
+
+export type Message =
+  | { role: 'user'; content: string | ContentBlock[] }
+  | AssistantMessage
+  /** The results of the assistant message before it, in call order. */
+  | { role: 'tool'; results: CallResult[] };
+
+export interface AssistantMessage {
+  role: 'assistant';
+  text: string;
+  calls: Call[];
+  /** The provider's own items, sent back verbatim to the same dialect and never to another. */
+  echo?: { dialect: DialectId; model: string; items: JsonObject[] };
+}
+
+export interface CallResult {
+  call: Call;
+  result: ToolResult;
+}
+
+/** Why a turn ended. `calls` when there are calls to answer. */
+export type Stop =
+  | 'complete'
+  | 'calls'
+  | 'max-tokens'
+  | 'stop-sequence'
+  /** The provider paused its own loop: send the conversation again as it is. */
+  | 'pause'
+  | 'refusal'
+  | 'content-filter'
+  | 'context-window'
+  | 'compaction'
+  /** The turn broke (malformed call, failed response); `detail` says how. */
+  | 'failed';
+
+export interface Usage {
+  input: number;
+  output: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+  reasoning?: number;
+}
+
+/** One answer of a model. */
+export interface Turn {
+  message: AssistantMessage;
+  stop: Stop;
+  /** Words about the stop: a refusal's category, an error's text. */
+  detail?: string;
+  usage: Usage;
+  /** Model name as the API reports it. */
+  model?: string;
+}
+
+export type TurnDelta =
+  | { type: 'text'; delta: string }
+  | { type: 'reasoning'; delta: string }
+  /** A call begins to arrive; arguments follow in the finished turn. */
+  | { type: 'call'; id: string; name: string };
+
+/** Collects one streamed turn. Unknown events and items pass through into `echo`. */
+export interface TurnReader {
+  /** One event of the API's stream, parsed. @throws MidspanError `model` for the API's error events. */
+  push(event: JsonObject): TurnDelta[];
+  /** @throws MidspanError `model` when the stream ended before the turn did. */
+  end(): Turn;
+}
+
+export interface TurnRequest {
+  model: string;
+  system?: string;
+  messages: readonly Message[];
+  tools: Compiled;
+  choice?: Choice;
+  /** Default true. */
+  parallel?: boolean;
+  maxTokens?: number;
+  /** Extra members for the request body, merged last: temperature, thinking, reasoning, metadata. */
+  extra?: JsonObject;
+}
+
+export interface Encoded {
+  body: JsonObject;
+  /** What the API could not carry, in words: for events and reports. */
+  losses: string[];
+}
+
+export interface ResultOptions {
+  /** Keeps a block the API cannot carry and returns the handle to name in its placeholder. */
+  keep?: (block: ContentBlock, call: Call) => string | undefined;
+  /** Bytes of text per result before truncation with a notice. Default 262,144. */
+  maxText?: number;
+  /** Model id, where what is accepted depends on it. */
+  model?: string;
+}
+
+export interface Dialect {
+  readonly id: DialectId;
+  definitions(tools: readonly ExposedTool[]): Compiled;
+  /** The calls of a whole (not streamed) answer body, in order. */
+  calls(body: JsonObject): Call[];
+  /** A whole answer body. */
+  turn(body: JsonObject, model: string): Turn;
+  reader(model: string): TurnReader;
+  /** The results of one turn as the API's messages or items, all in one batch, in call order. */
+  results(results: readonly CallResult[], options?: ResultOptions): { messages: JsonObject[]; losses: string[] };
+  /** The whole request body of a streamed turn. */
+  request(request: TurnRequest, options?: ResultOptions): Encoded;
+}
+
+export type { ContentBlock, Json, JsonObject, ToolDefinition, ToolResult };
