@@ -1,5 +1,13 @@
 /** The port that every model API implements: something that takes a conversation and tools and streams a turn. */
-import type { Dialect, Message, Choice, Compiled, Turn, TurnDelta, ResultOptions } from '../dialects/dialect.ts';
+import type {
+  Dialect,
+  Message,
+  Choice,
+  Compiled,
+  Turn,
+  TurnDelta,
+  ResultOptions,
+} from '../dialects/dialect.ts';
 import type { JsonObject } from '../types.ts';
 
 export interface ModelRequest {
@@ -22,5 +30,8 @@ export interface Model {
    * Streams one turn. Only the request to the model is ever retried, and only before its first byte of answer.
    * @throws MidspanError `model` (API error, with status and the API's own words), `cancelled`, `unreachable`.
    */
-  stream(request: ModelRequest, options: { signal: AbortSignal; onLoss?: (loss: string) => void }): AsyncGenerator<TurnDelta, Turn>;
+  stream(
+    request: ModelRequest,
+    options: { signal: AbortSignal; onLoss?: (loss: string) => void },
+  ): AsyncGenerator<TurnDelta, Turn>;
 }

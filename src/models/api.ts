@@ -1,0 +1,91 @@
+/** What the models of all APIs have in common: encode by the dialect, stream over HTTP, read by the dialect. */
+import type { Dialect } from '../dialects/dialect.ts';
+import { MidspanError } from '../errors.ts';
+import { streamEvents } from './http.ts';
+import type { Model } from './model.ts';
+
+export interface Api {
+  /** The model's full name. */
+  name: string;
+  /** The model's name at its API. */
+  model: string;
+  dialect: Dialect;
+  url: string;
+  headers: Record<string, string>;
+  key: string | undefined;
+  /** What to do when the API does not know us. */
+  signIn: string;
+}
+
+export function apiModel({ name, model, dialect, url, headers, key, signIn }: Api): Model {
+  return {
+    name,
+    dialect,
+    async *stream({ results, ...request }, { signal, onLoss }) {
+      const { body, losses } = dialect.request({ ...request, model }, { ...results, model });
+      for (const loss of losses) onLoss?.(loss);
+      const reader = dialect.reader(model);
+      try {
+        for await (const event of streamEvents({
+          model: name,
+          url,
+          headers,
+          body,
+          signal,
+          secret: key,
+          signIn,
+        })) {
+          yield* reader.push(event);
+        }
+        return reader.end();
+      } catch (error) {
+        throw named(error, name);
+      }
+    },
+  };
+}
+
+/** A dialect does not know which model it reads for. */
+function named(error: unknown, label: string): unknown {
+  if (!(error instanceof MidspanError) || error.label !== undefined) return error;
+  const { code, what, next, cause, data } = error;
+  return new MidspanError({ code, label, what, ...(next !== undefined && { next }), cause, data });
+}
+
+export interface Access {
+  env: Readonly<Record<string, string | undefined>>;
+  /** Instead of the API's own address, or the one in the environment. */
+  baseUrl?: string;
+}
+
+/**
+ * Key and address of an API, from what the caller gave and the environment.
+ * Only the API's own address needs a key; a local or compatible server often has none.
+ * @throws MidspanError `usage` when a key is missing or the address is not one.
+ */
+export function accessTo(
+  name: string,
+  { env, baseUrl }: Access,
+  names: { key: string; baseUrl: string; standard: string },
+): { key: string | undefined; base: string } {
+  const key = env[names.key]?.trim() || undefined;
+  const given = baseUrl ?? (env[names.baseUrl]?.trim() || undefined);
+  if (key === undefined && given === undefined) {
+    throw new MidspanError({
+      code: 'usage',
+      label: name,
+      what: `there is no key: ${names.key} is not set`,
+      next: `Set ${names.key}, or give a base URL of a server that needs none (--base-url, ${names.baseUrl})`,
+    });
+  }
+  const base = (given ?? names.standard).replace(/\/+$/, '');
+  if (!URL.canParse(base) || !/^https?:$/.test(new URL(base).protocol)) {
+    throw new MidspanError({
+      code: 'usage',
+      label: name,
+      what: `${JSON.stringify(base)} is not an http(s) address`,
+      next: 'Mend the base URL',
+    });
+  }
+  return { key, base };
+}

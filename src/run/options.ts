@@ -1,0 +1,64 @@
+/** What a run is given. */
+import type { Choice, Compiled, ExposedTool, Message, ResultOptions } from '../dialects/dialect.ts';
+import type { CallOutcome } from '../host/call.ts';
+import type { Model } from '../models/model.ts';
+import type { JsonObject, Progress } from '../types.ts';
+
+/** A tool as the run needs it: what the model is shown, and whose it is for the events. */
+export interface RunTool extends ExposedTool {
+  label?: string | undefined;
+  tool?: string;
+}
+
+/** What a run needs of the host. */
+export interface RunHost {
+  /** Taken once, when the run starts: what a model is shown never changes in the middle of a run. */
+  catalog(): { tools: readonly RunTool[] };
+  /** Never rejects: every failure is a result that the model can read, with its status. */
+  call(
+    call: { id: string; name: string; arguments: JsonObject },
+    options: { signal: AbortSignal; onProgress?: (progress: Progress) => void; compiled?: Compiled },
+  ): Promise<CallOutcome>;
+}
+
+export interface Limits {
+  /** Answers of the model. */
+  turns: number;
+  /** Tool calls, those that were answered without being run included. */
+  calls: number;
+  /** Wall-clock time of the whole run. */
+  milliseconds: number;
+  /** Input and output tokens of all turns, as the API counts them. */
+  tokens: number;
+}
+
+export const DEFAULT_LIMITS: Readonly<Limits> = {
+  turns: 50,
+  calls: 200,
+  milliseconds: 30 * 60_000,
+  tokens: 2_000_000,
+};
+
+export interface RunOptions {
+  model: Model;
+  system?: string;
+  /** The conversation so far: a first question, or the transcript of an earlier run with a new message after it. */
+  messages: readonly Message[];
+  /** Globs over exposed names; `'none'` or an empty list offers no tools. Default: all. */
+  tools?: readonly string[] | 'none';
+  /**
+   * Which calls the model may or must make. A choice that forces a call holds until the model has made one; after that
+   * the model may answer, or it could never end.
+   */
+  choice?: Choice;
+  /** Several calls in one turn, run at the same time. Default true; false also runs one at a time what comes anyway. */
+  parallel?: boolean;
+  /** Output tokens per turn. */
+  maxTokens?: number;
+  limits?: Partial<Limits>;
+  signal?: AbortSignal;
+  /** Extra members for every request to the model, in the words of its API. */
+  extra?: JsonObject;
+  /** How results are put to the model. */
+  results?: ResultOptions;
+}

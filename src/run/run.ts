@@ -1,0 +1,311 @@
+/** The tool-calling loop: the model answers, its calls are run, their results go back, until it stops calling or is stopped. */
+import picomatch from 'picomatch';
+import type {
+  AssistantMessage,
+  Choice,
+  Compiled,
+  Message,
+  Stop as TurnStop,
+  Turn,
+  Usage,
+} from '../dialects/dialect.ts';
+import { MidspanError, messageOf } from '../errors.ts';
+import type { ModelRequest } from '../models/model.ts';
+import { answerCalls, CONCURRENT_CALLS } from './calls.ts';
+import type { EndReason, Run, RunEvent, RunResult } from './events.ts';
+import { DEFAULT_LIMITS, type Limits, type RunHost, type RunOptions, type RunTool } from './options.ts';
+import { EventQueue } from './queue.ts';
+import { Stop } from './stop.ts';
+import { goesOn, idsOf, isEmpty, keepTurn, salvage, separateIds, settle } from './transcript.ts';
+
+/**
+ * Starts a run. It goes on whether or not its events are read; leaving the loop over the events aborts it.
+ * @throws MidspanError `usage` for options that make no sense. Everything later is told by events and the result.
+ */
+export function run(host: RunHost, options: RunOptions): Run {
+  const limits = limitsOf(options);
+  if (options.messages.length === 0) {
+    throw new MidspanError({
+      code: 'usage',
+      what: 'a run needs at least one message',
+      next: 'Give the question as a user message',
+    });
+  }
+  const stop = new Stop(options.signal, limits.milliseconds);
+  const events = new EventQueue(() => stop.now('aborted', 'the reader of the events left'));
+  const result = new Conversation(host, options, limits, stop, (event) => events.push(event))
+    .drive()
+    .finally(() => events.end());
+  return {
+    result,
+    abort: (reason) => stop.now('aborted', reason),
+    [Symbol.asyncIterator]: () => events[Symbol.asyncIterator](),
+  };
+}
+
+function limitsOf({ limits }: RunOptions): Limits {
+  const all = { ...DEFAULT_LIMITS, ...limits };
+  for (const [name, value] of Object.entries(all)) {
+    if (typeof value !== 'number' || !(value >= 0)) {
+      throw new MidspanError({ code: 'usage', what: `limits.${name} must be a number that is not negative` });
+    }
+  }
+  return all;
+}
+
+interface End {
+  reason: EndReason;
+  detail?: string;
+  error?: MidspanError;
+}
+
+/** Of a turn that has no calls to answer. Some APIs say that there are calls when there are none. */
+const REASON_OF_STOP: Record<TurnStop, EndReason> = {
+  complete: 'complete',
+  calls: 'complete',
+  pause: 'complete',
+  compaction: 'complete',
+  'stop-sequence': 'complete',
+  'max-tokens': 'max-tokens',
+  refusal: 'refusal',
+  'content-filter': 'content-filter',
+  'context-window': 'context-window',
+  failed: 'failed',
+};
+
+class Conversation {
+  readonly #host: RunHost;
+  readonly #options: RunOptions;
+  readonly #limits: Limits;
+  readonly #stop: Stop;
+  readonly #emit: (event: RunEvent) => void;
+  readonly #messages: Message[];
+  readonly #ids: Set<string>;
+  readonly #warned = new Set<string>();
+  readonly #usage: Usage = { input: 0, output: 0 };
+  #choice: Choice | undefined;
+  #text = '';
+  #turns = 0;
+  #calls = 0;
+
+  constructor(
+    host: RunHost,
+    options: RunOptions,
+    limits: Limits,
+    stop: Stop,
+    emit: (event: RunEvent) => void,
+  ) {
+    this.#host = host;
+    this.#options = options;
+    this.#limits = limits;
+    this.#stop = stop;
+    this.#emit = emit;
+    this.#messages = settle(
+      options.messages,
+      'The call was not run: the conversation had ended before it could be.',
+    );
+    this.#ids = idsOf(this.#messages);
+    this.#choice = options.choice;
+  }
+
+  /** Never rejects. */
+  async drive(): Promise<RunResult> {
+    const end = await this.#loop().catch((error: unknown): End => this.#stop.cause ?? failure(error));
+    this.#stop.dispose();
+    const counts = { usage: { ...this.#usage }, turns: this.#turns, calls: this.#calls };
+    const reason = { reason: end.reason, ...(end.detail !== undefined && { detail: end.detail }) };
+    this.#emit({ type: 'end', ...reason, ...counts });
+    return {
+      ...reason,
+      text: this.#text,
+      messages: this.#messages,
+      ...counts,
+      ...(end.error !== undefined && { error: end.error }),
+    };
+  }
+
+  async #loop(): Promise<End> {
+    const tools = this.#offer();
+    const compiled = this.#compile(tools);
+    for (;;) {
+      if (this.#stop.cause !== undefined) return this.#stop.cause;
+      if (this.#turns >= this.#limits.turns) {
+        return { reason: 'max-turns', detail: `the limit of ${this.#limits.turns} turns was reached` };
+      }
+      const turn = await this.#takeTurn(compiled);
+      const message = this.#keep(turn);
+      if (turn.stop === 'calls' && message.calls.length > 0) {
+        const end = await this.#answer(message, compiled, tools);
+        if (end !== undefined) return end;
+        this.#choice = afterCall(this.#choice);
+      } else if (!goesOn(turn)) {
+        return endOf(turn);
+      }
+      const end = this.#spent();
+      if (end !== undefined) return end;
+    }
+  }
+
+  #offer(): RunTool[] {
+    const { tools: globs } = this.#options;
+    const { tools } = this.#host.catalog();
+    if (globs === undefined) return [...tools];
+    if (globs === 'none' || globs.length === 0) return [];
+    for (const glob of globs) {
+      const matches = picomatch(glob);
+      if (!tools.some(({ name }) => matches(name))) this.#warn(`No tool matches ${JSON.stringify(glob)}.`);
+    }
+    return tools.filter(({ name }) => picomatch([...globs])(name));
+  }
+
+  /** Whether this run may call a name; not every API can hold a model to that. */
+  #permits(name: string): boolean {
+    const { tools: globs, choice } = this.#options;
+    if (globs === 'none' || choice === 'none') return false;
+    if (typeof choice === 'object' && 'tools' in choice && !choice.tools.includes(name)) return false;
+    return globs === undefined || (globs.length > 0 && picomatch([...globs])(name));
+  }
+
+  #compile(tools: readonly RunTool[]): Compiled {
+    const compiled = this.#options.model.dialect.definitions(tools);
+    for (const { name, status, changes } of compiled.report) {
+      if (status === 'left out') this.#warn(`The tool ${name} is left out: ${changes.join('; ')}.`);
+    }
+    return compiled;
+  }
+
+  /** One answer of the model. When it breaks off, the text that came stays in the transcript. */
+  async #takeTurn(compiled: Compiled): Promise<Turn> {
+    this.#text = '';
+    const stream = this.#options.model.stream(this.#request(compiled), {
+      signal: this.#stop.signal,
+      onLoss: (loss) => this.#warn(loss),
+    });
+    try {
+      for (;;) {
+        const step = await stream.next();
+        if (step.done === true) return step.value;
+        if (step.value.type === 'call') continue; // told when its arguments are there
+        if (step.value.type === 'text') this.#text += step.value.delta;
+        this.#emit(step.value);
+      }
+    } catch (error) {
+      this.#append(salvage(this.#text));
+      throw error;
+    }
+  }
+
+  #request(compiled: Compiled): ModelRequest {
+    const { system, parallel, maxTokens, extra, results } = this.#options;
+    return {
+      messages: [...this.#messages],
+      tools: compiled,
+      ...(system !== undefined && { system }),
+      ...(this.#choice !== undefined && compiled.tools.length > 0 && { choice: this.#choice }),
+      ...(parallel !== undefined && { parallel }),
+      ...(maxTokens !== undefined && { maxTokens }),
+      ...(extra !== undefined && { extra }),
+      ...(results !== undefined && { results }),
+    };
+  }
+
+  /** Takes a turn into the transcript and tells of it. Returns the message as it stands there. */
+  #keep(turn: Turn): AssistantMessage {
+    const kept = keepTurn(turn);
+    const { message, renamed } = separateIds(kept.message, this.#ids);
+    if (kept.discarded.length > 0) {
+      const names = kept.discarded.map(({ name }) => name).join(', ');
+      this.#warn(
+        `The model's answer ended early (${turn.stop}): its calls are left out and not run: ${names}.`,
+      );
+    }
+    for (const id of renamed)
+      this.#warn(`The model used the call id ${JSON.stringify(id)} twice: the later call has a new one.`);
+    this.#append(message);
+    this.#text = message.text;
+    this.#emit({
+      type: 'turn',
+      index: this.#turns,
+      stop: turn.stop,
+      ...(turn.detail !== undefined && { detail: turn.detail }),
+      text: message.text,
+      calls: message.calls.map(({ id, name }) => ({ id, name })),
+    });
+    this.#turns += 1;
+    addUsage(this.#usage, turn.usage);
+    this.#emit({ type: 'usage', turn: turn.usage, total: { ...this.#usage } });
+    return message;
+  }
+
+  /** Runs the calls of a turn and puts their results into the transcript; what a limit forbids is answered, not run. */
+  async #answer(
+    message: AssistantMessage,
+    compiled: Compiled,
+    tools: readonly RunTool[],
+  ): Promise<End | undefined> {
+    const left = this.#limits.calls - this.#calls;
+    const spent = this.#spent();
+    const tooMany: End | undefined =
+      message.calls.length > left
+        ? { reason: 'max-calls', detail: `the limit of ${this.#limits.calls} calls was reached` }
+        : undefined;
+    const end = spent ?? tooMany;
+    const results = await answerCalls(message.calls, {
+      host: this.#host,
+      compiled,
+      shown: new Map(tools.map((tool) => [tool.name, tool])),
+      permits: (name) => this.#permits(name),
+      concurrent: this.#options.parallel === false ? 1 : CONCURRENT_CALLS,
+      stop: this.#stop,
+      limit: end && { from: spent === undefined ? left : 0, reason: end.detail ?? end.reason },
+      emit: this.#emit,
+    });
+    this.#calls += message.calls.length;
+    this.#messages.push({ role: 'tool', results });
+    return this.#stop.cause ?? end;
+  }
+
+  #spent(): End | undefined {
+    if (tokensOf(this.#usage) < this.#limits.tokens) return undefined;
+    return { reason: 'tokens', detail: `the budget of ${this.#limits.tokens} tokens is spent` };
+  }
+
+  #append(message: AssistantMessage): void {
+    if (!isEmpty(message)) this.#messages.push(message);
+  }
+
+  #warn(message: string): void {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
+    this.#emit({ type: 'warning', message });
+  }
+}
+
+function failure(error: unknown): End {
+  return { reason: 'failed', detail: messageOf(error), ...(error instanceof MidspanError && { error }) };
+}
+
+function endOf({ stop, detail }: Turn): End {
+  return { reason: REASON_OF_STOP[stop], ...(detail !== undefined && { detail }) };
+}
+
+/** What a choice becomes once the model has made the call that it forced. */
+function afterCall(choice: Choice | undefined): Choice | undefined {
+  if (choice === 'required') return 'auto';
+  if (typeof choice !== 'object') return choice;
+  if ('tool' in choice) return 'auto';
+  return choice.required === true ? { tools: choice.tools } : choice;
+}
+
+function addUsage(total: Usage, turn: Usage): void {
+  total.input += turn.input;
+  total.output += turn.output;
+  for (const member of ['cacheRead', 'cacheWrite', 'reasoning'] as const) {
+    const value = turn[member];
+    if (value !== undefined) total[member] = (total[member] ?? 0) + value;
+  }
+}
+
+function tokensOf(usage: Usage): number {
+  return usage.input + usage.output;
+}
