@@ -1,0 +1,35 @@
+/** Canonical JSON (RFC 8785) and SHA-256: the only hash in the project. */
+import { createHash } from 'node:crypto';
+import type { Json } from './types.ts';
+
+/**
+ * The RFC 8785 text of a value: members sorted by UTF-16 code units, ECMAScript numbers, no white space.
+ * Members that are `undefined` are left out, as JSON.stringify does.
+ * @throws RangeError for numbers that are not finite and for lone surrogates, which RFC 8785 has no form for.
+ */
+export function canonicalJson(value: Json): string {
+  if (value === null || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value))
+      throw new RangeError('canonical JSON has no form for a number that is not finite');
+    return JSON.stringify(value);
+  }
+  if (typeof value === 'string') return quoted(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  const members: string[] = [];
+  for (const key of Object.keys(value).sort()) {
+    const member = value[key];
+    if (member !== undefined) members.push(`${quoted(key)}:${canonicalJson(member)}`);
+  }
+  return `{${members.join(',')}}`;
+}
+
+function quoted(text: string): string {
+  if (!text.isWellFormed()) throw new RangeError('canonical JSON has no form for a lone surrogate');
+  return JSON.stringify(text);
+}
+
+/** SHA-256 of UTF-8 text, in lower-case hexadecimal. `domain` keeps digests of different kinds of things apart. */
+export function sha256Hex(domain: string, text: string): string {
+  return createHash('sha256').update(`${domain}\0`).update(text).digest('hex');
+}

@@ -1,0 +1,178 @@
+/** The one gate that every call passes, whoever asks. It never rejects: whatever fails becomes a result that a model can read. */
+import type { Asks } from '../asks/asks.ts';
+import type { Compiled } from '../dialects/dialect.ts';
+import { MidspanError, messageOf } from '../errors.ts';
+import { validate } from '../schema/index.ts';
+import type { Server } from '../servers/server.ts';
+import type { ContentBlock, JsonObject, Progress, ToolDefinition, ToolResult } from '../types.ts';
+import type { CatalogEntry } from './catalog.ts';
+import { answerInput } from './input.ts';
+import { type NativeFunction, runNative } from './natives.ts';
+
+export interface CallRequest {
+  /** The exposed name; or `label` and `tool`, the server's own names. */
+  name?: string;
+  label?: string;
+  tool?: string;
+  arguments: JsonObject;
+  id?: string;
+}
+
+export interface CallSettings {
+  signal?: AbortSignal;
+  onProgress?: (progress: Progress) => void;
+  /** The definitions the model saw: arguments are restored by their inverse before anything else. */
+  compiled?: Compiled;
+  /** Milliseconds without progress; default the server's. */
+  timeout?: number;
+}
+
+export interface CallOutcome {
+  /** What a model is given. `isError` for everything that went wrong. */
+  result: ToolResult;
+  /**
+   * done: the tool answered (perhaps with `isError`). refused: it was not run. failed: it could not be reached or the server
+   * refused. cancelled: by the caller. unknown: it was started and its outcome is not known; it is never run again unseen.
+   */
+  status: 'done' | 'refused' | 'failed' | 'cancelled' | 'unknown';
+  label?: string;
+  tool?: string;
+  /** Why, for programs, where the status is not `done`. */
+  error?: MidspanError;
+  milliseconds: number;
+}
+
+export interface CallDeps {
+  find(request: CallRequest, signal: AbortSignal | undefined): Promise<CatalogEntry | { missing: string }>;
+  server(label: string): Server | undefined;
+  native(name: string): NativeFunction | undefined;
+  asks: Asks;
+  warn(label: string | undefined, message: string): void;
+}
+
+export async function passCall(
+  request: CallRequest,
+  settings: CallSettings,
+  deps: CallDeps,
+): Promise<CallOutcome> {
+  const started = performance.now();
+  const done = (outcome: Omit<CallOutcome, 'milliseconds'>): CallOutcome => ({
+    ...outcome,
+    milliseconds: Math.round(performance.now() - started),
+  });
+  const entry = await deps.find(request, settings.signal);
+  if ('missing' in entry) {
+    return done(refusal(new MidspanError({ code: 'unknown-tool', what: entry.missing })));
+  }
+  const owner = { ...(entry.label !== undefined && { label: entry.label }), tool: entry.tool };
+  const args = settings.compiled?.restore(entry.name, request.arguments) ?? request.arguments;
+  const problem = argumentProblem(entry, args);
+  if (problem !== undefined) return done({ ...refusal(problem), ...owner });
+  const notes: string[] = [];
+  try {
+    const result = await execute(entry, args, settings, deps, (note) => notes.push(note));
+    const mismatch = outputProblem(entry.definition, result);
+    if (mismatch !== undefined) {
+      notes.push(mismatch);
+      deps.warn(entry.label, mismatch);
+    }
+    return done({ result: withNotes(result, notes), status: 'done', ...owner });
+  } catch (error) {
+    const outcome = failure(error, entry, settings.signal);
+    return done({ ...outcome, result: withNotes(outcome.result, notes), ...owner });
+  }
+}
+
+function argumentProblem(entry: CatalogEntry, args: JsonObject): MidspanError | undefined {
+  const verdict = validate(entry.definition.inputSchema, args);
+  if (verdict.ok === true) return undefined;
+  const label = entry.label === undefined ? {} : { label: entry.label };
+  return verdict.ok === false
+    ? new MidspanError({
+        ...label,
+        code: 'usage',
+        what: `${entry.name} was not run: ${verdict.problem}`,
+        next: 'Correct the arguments and call it again',
+      })
+    : new MidspanError({
+        ...label,
+        code: 'limit',
+        what: `${entry.name} was not run: its arguments cannot be checked (${verdict.reason})`,
+        next: 'Use another tool, or ask the maintainer of the server to mend its schema',
+      });
+}
+
+async function execute(
+  entry: CatalogEntry,
+  args: JsonObject,
+  settings: CallSettings,
+  deps: CallDeps,
+  onNote: (note: string) => void,
+): Promise<ToolResult> {
+  const { signal, onProgress, timeout } = settings;
+  if (entry.label === undefined) {
+    const native = deps.native(entry.name);
+    if (native === undefined)
+      throw new MidspanError({ code: 'internal', what: `the native function ${entry.name} is gone` });
+    return runNative(native, args, {
+      signal: signal ?? new AbortController().signal,
+      onProgress: onProgress ?? (() => undefined),
+    });
+  }
+  const server = deps.server(entry.label);
+  if (server === undefined)
+    throw new MidspanError({ label: entry.label, code: 'closed', what: 'the server is gone' });
+  return server.callTool(entry.tool, args, {
+    onNote,
+    onInput: answerInput(deps.asks, onNote),
+    ...(signal !== undefined && { signal }),
+    ...(onProgress !== undefined && { onProgress }),
+    ...(timeout !== undefined && { timeout }),
+  });
+}
+
+/** A server that declares an output schema and does not keep it is passed on, but never in silence. */
+function outputProblem({ name, outputSchema }: ToolDefinition, result: ToolResult): string | undefined {
+  if (outputSchema === undefined || result.isError === true) return undefined;
+  if (result.structuredContent === undefined) {
+    return `${name} declares an output schema but gave no structured content.`;
+  }
+  const verdict = validate(outputSchema, result.structuredContent);
+  if (verdict.ok === true) return undefined;
+  const reason = verdict.ok === false ? verdict.problem : verdict.reason;
+  return `The structured content of ${name} does not fit its output schema: ${reason}.`;
+}
+
+function refusal(error: MidspanError): Pick<CallOutcome, 'result' | 'status' | 'error'> {
+  return { result: errorResult(error.message), status: 'refused', error };
+}
+
+function failure(
+  thrown: unknown,
+  entry: CatalogEntry,
+  signal: AbortSignal | undefined,
+): Pick<CallOutcome, 'result' | 'status' | 'error'> {
+  const error =
+    thrown instanceof MidspanError
+      ? thrown
+      : new MidspanError({
+          ...(entry.label !== undefined && { label: entry.label }),
+          code: signal?.aborted === true ? 'cancelled' : 'internal',
+          what: signal?.aborted === true ? `the call to ${entry.tool} was canceled` : messageOf(thrown),
+          cause: thrown,
+        });
+  const status = error.code === 'cancelled' ? 'cancelled' : outcomeUnknown(error) ? 'unknown' : 'failed';
+  return { result: errorResult(error.message), status, error };
+}
+
+/** After a time-out or a broken connection the server may still have done it. */
+const outcomeUnknown = ({ code }: MidspanError): boolean => code === 'timeout' || code === 'closed';
+
+const errorResult = (message: string): ToolResult => ({ content: [textBlock(message)], isError: true });
+
+const textBlock = (text: string): ContentBlock => ({ type: 'text', text });
+
+function withNotes(result: ToolResult, notes: readonly string[]): ToolResult {
+  if (notes.length === 0) return result;
+  return { ...result, content: [...result.content, ...notes.map((note) => textBlock(`[midspan] ${note}`))] };
+}

@@ -1,0 +1,156 @@
+/**
+ * The catalog: what is shown, under which name, in which order, and why anything is not. Built anew from what the servers
+ * list; the same set of servers gives the same catalog, whoever answered first.
+ */
+import { distance } from 'fastest-levenshtein';
+import picomatch from 'picomatch';
+import type { ExposedTool } from '../dialects/dialect.ts';
+import type { ServerSpec, ToolDefinition, ToolSelection } from '../types.ts';
+import { assignNames, exposedName } from './names.ts';
+import { nativeDefinition, type NativeFunction } from './natives.ts';
+
+export interface CatalogEntry extends ExposedTool {
+  /** The server that owns it; undefined for a native function. */
+  label: string | undefined;
+  /** The server's own name of the tool. */
+  tool: string;
+}
+
+export interface HiddenTool {
+  label: string;
+  tool: string;
+  reason: string;
+}
+
+export interface Catalog {
+  /** Native functions in the order registered, then servers in configuration order, each server's tools by name. */
+  entries: readonly CatalogEntry[];
+  hidden: readonly HiddenTool[];
+  find(name: string): CatalogEntry | undefined;
+  /** By the server's own names. */
+  owned(label: string, tool: string): CatalogEntry | undefined;
+  /** In a sentence: what a name stands for, or why it is not shown and what is like it. */
+  why(name: string): string;
+}
+
+export interface Listed {
+  spec: ServerSpec;
+  /** What the server listed last; undefined when it has not yet. */
+  tools: readonly ToolDefinition[] | undefined;
+  /** For `why`: why nothing was listed, in a few words. */
+  state: () => string;
+}
+
+export function buildCatalog(servers: readonly Listed[], natives: readonly NativeFunction[]): Catalog {
+  const hidden: HiddenTool[] = [];
+  const shown: { label: string; tool: string; alias?: string; definition: ToolDefinition }[] = [];
+  for (const { spec, tools } of servers) {
+    const reasonHidden = selector(spec.tools);
+    const aliases = new Map(Object.entries(spec.tools?.alias ?? {}));
+    for (const definition of [...(tools ?? [])].sort(byName)) {
+      const reason = reasonHidden(definition.name);
+      const alias = aliases.get(definition.name);
+      if (reason !== undefined) hidden.push({ label: spec.label, tool: definition.name, reason });
+      else
+        shown.push({
+          label: spec.label,
+          tool: definition.name,
+          definition,
+          ...(alias !== undefined && { alias }),
+        });
+    }
+  }
+  const names = assignNames(
+    shown,
+    new Set(natives.map(({ name }) => name)),
+    new Set(servers.flatMap(({ spec }) => Object.values(spec.tools?.alias ?? {}))),
+  );
+  const entries: CatalogEntry[] = [
+    ...natives.map((native) => ({
+      name: native.name,
+      label: undefined,
+      tool: native.name,
+      definition: nativeDefinition(native),
+    })),
+    ...shown.map(({ label, tool, definition }, index) => ({
+      name: names[index] ?? '',
+      label,
+      tool,
+      definition,
+    })),
+  ];
+  const byExposed = new Map(entries.map((entry) => [entry.name, entry]));
+  const byOwner = new Map(entries.map((entry) => [ownerKey(entry.label, entry.tool), entry]));
+  return {
+    entries,
+    hidden,
+    find: (name) => byExposed.get(name),
+    owned: (label, tool) => byOwner.get(ownerKey(label, tool)),
+    why: (name) => why(name, { entries, hidden, servers, byExposed }),
+  };
+}
+
+const byName = (a: ToolDefinition, b: ToolDefinition): number =>
+  a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+
+const ownerKey = (label: string | undefined, tool: string): string => JSON.stringify([label ?? null, tool]);
+
+/** Why a tool is not selected, or undefined when it is. Globs match the server's own names; `*` crosses every character. */
+function selector(selection: ToolSelection | undefined): (tool: string) => string | undefined {
+  const glob = (patterns: readonly string[]) =>
+    picomatch([...patterns], { bash: true, dot: true, nocase: false });
+  const denied = selection?.deny === undefined ? () => false : glob(selection.deny);
+  const allowed = selection?.allow === undefined ? () => true : glob(selection.allow);
+  return (tool) => {
+    if (denied(tool)) return 'denied by `tools.deny` in the configuration';
+    return allowed(tool) ? undefined : 'not in `tools.allow` of the configuration';
+  };
+}
+
+function why(
+  name: string,
+  catalog: {
+    entries: readonly CatalogEntry[];
+    hidden: readonly HiddenTool[];
+    servers: readonly Listed[];
+    byExposed: ReadonlyMap<string, CatalogEntry>;
+  },
+): string {
+  const entry = catalog.byExposed.get(name);
+  if (entry !== undefined) {
+    if (entry.label === undefined) return `${name} is a native function`;
+    const plain = exposedName(entry.label, entry.tool);
+    const renamed =
+      plain === name
+        ? ''
+        : `; its usual name ${plain} is an alias, or taken by an alias or a native function`;
+    return `${name} is shown: tool ${JSON.stringify(entry.tool)} of server ${entry.label}${renamed}`;
+  }
+  const hidden = catalog.hidden.find(
+    ({ label, tool }) => exposedName(label, tool) === name || tool === name || `${label}__${tool}` === name,
+  );
+  if (hidden !== undefined) return `${hidden.tool} of server ${hidden.label} is hidden: ${hidden.reason}`;
+  const waiting = catalog.servers.find(
+    ({ spec, tools }) => tools === undefined && name.startsWith(stemOf(spec.label)),
+  );
+  if (waiting !== undefined) {
+    return `${name} is not known: server ${waiting.spec.label} has not listed its tools (${waiting.state()})`;
+  }
+  const near = nearest(
+    name,
+    catalog.entries.map((entry) => entry.name),
+  );
+  return `there is no tool ${name}${near.length === 0 ? '' : `; like it: ${near.join(', ')}`}`;
+}
+
+const stemOf = (label: string): string => exposedName(label, 'x').replace(/x(_[0-9a-f]{8})?$/, '');
+
+/** The few names most like one, nearest first. */
+export function nearest(name: string, names: readonly string[], most: number = 3): string[] {
+  return names
+    .map((candidate) => ({ candidate, far: distance(name, candidate) }))
+    .filter(({ candidate, far }) => far <= Math.max(3, name.length / 3) || candidate.endsWith(`__${name}`))
+    .sort((a, b) => a.far - b.far || (a.candidate < b.candidate ? -1 : 1))
+    .slice(0, most)
+    .map(({ candidate }) => candidate);
+}

@@ -1,0 +1,64 @@
+/** What a server asks while a call runs, put to whoever answers asks; a decline is noted so that the result's reader knows. */
+import type { Answer, Asks } from '../asks/asks.ts';
+import type { AnswerInput, InputContext, InputRequest } from '../mcp/input.ts';
+import { validate } from '../schema/index.ts';
+import type { Json, JsonObject } from '../types.ts';
+
+/** The client capabilities that this file can answer for. They never depend on who is there: lists must not vary with it. */
+export const ANSWERABLE: JsonObject = { elicitation: { form: {}, url: {} } };
+
+export function answerInput(asks: Asks, onNote: (note: string) => void): AnswerInput {
+  return async (request, context) => {
+    if (request.method !== 'elicitation/create') {
+      throw new Error(`${request.method} is not offered by this host`);
+    }
+    const answer = await asks.ask(toAsk(request, context), { signal: context.signal });
+    return settle(answer, request, context, onNote);
+  };
+}
+
+function toAsk({ params }: InputRequest, { label, tool }: InputContext): Parameters<Asks['ask']>[0] {
+  const common = { label, ...(tool !== undefined && { tool }), message: text(params['message']) };
+  if (params['mode'] === 'url') return { kind: 'url', ...common, url: text(params['url']) };
+  return { kind: 'form', ...common, schema: asObject(params['requestedSchema']) };
+}
+
+function settle(
+  answer: Answer,
+  { params }: InputRequest,
+  { label }: InputContext,
+  onNote: (note: string) => void,
+): JsonObject {
+  if (answer.action !== 'accept') {
+    const how = answer.action === 'cancel' ? 'canceled' : 'declined';
+    const reason = answer.reason === undefined ? '' : `: ${answer.reason}`;
+    onNote(
+      `Server ${label} asked for input (${JSON.stringify(text(params['message']).slice(0, 200))}); it was ${how}${reason}.`,
+    );
+    return { action: answer.action };
+  }
+  if (params['mode'] === 'url') return { action: 'accept' };
+  const schema = asObject(params['requestedSchema']);
+  const content = withDefaults(schema, answer.content ?? {});
+  const verdict = validate({ type: 'object', ...schema }, content);
+  if (verdict.ok !== true) {
+    const problem = verdict.ok === false ? verdict.problem : verdict.reason;
+    onNote(`Server ${label} asked for input; the answer did not fit its form (${problem}) and was declined.`);
+    return { action: 'decline' };
+  }
+  return { action: 'accept', content };
+}
+
+/** Fields that were left open take the form's defaults (MCP elicitation, SEP-1034). */
+function withDefaults(schema: JsonObject, content: JsonObject): JsonObject {
+  const defaults = Object.entries(asObject(schema['properties'])).flatMap(([name, field]) => {
+    const value = asObject(field)['default'];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries([...defaults, ...Object.entries(content)]);
+}
+
+const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+
+const asObject = (value: Json | undefined): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
