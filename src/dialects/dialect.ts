@@ -159,7 +159,10 @@ export interface Dialect {
   turn(body: JsonObject, model: string): Turn;
   reader(model: string): TurnReader;
   /** The results of one turn as the API's messages or items, all in one batch, in call order. */
-  results(results: readonly CallResult[], options?: ResultOptions): { messages: JsonObject[]; losses: string[] };
+  results(
+    results: readonly CallResult[],
+    options?: ResultOptions,
+  ): { messages: JsonObject[]; losses: string[] };
   /** The whole request body of a streamed turn. */
   request(request: TurnRequest, options?: ResultOptions): Encoded;
 }

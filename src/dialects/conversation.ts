@@ -1,0 +1,85 @@
+/**
+ * A conversation as an API may see it: every call answered exactly once and in call order right after its turn, the
+ * provider's own items only where they came from, and ids that every API accepts.
+ */
+import type { ContentBlock } from '../types.ts';
+import type { AssistantMessage, Call, CallResult, DialectId, Message } from './dialect.ts';
+import type { JsonObject } from '../types.ts';
+import { notRun } from './results.ts';
+
+export type Step =
+  | { role: 'user'; content: string | ContentBlock[] }
+  | { role: 'assistant'; text: string; calls: Call[]; echo: JsonObject[] | undefined }
+  | { role: 'tool'; results: CallResult[] };
+
+export function conversation(messages: readonly Message[], dialect: DialectId, losses: string[]): Step[] {
+  const steps: Step[] = [];
+  const taken = new Set<string>();
+  for (let at = 0; at < messages.length; at++) {
+    const message = messages[at];
+    if (message === undefined) continue;
+    if (message.role === 'user') {
+      steps.push({ role: 'user', content: message.content });
+    } else if (message.role === 'assistant') {
+      const own = message.echo?.dialect === dialect;
+      if (message.echo !== undefined && !own) {
+        const loss = `reasoning and provider items of ${message.echo.dialect} turns are not sent to ${dialect}`;
+        if (!losses.includes(loss)) losses.push(loss);
+      }
+      const calls = own
+        ? message.calls
+        : message.calls.map((call) => ({ ...call, id: portableId(call.id, taken) }));
+      for (const { id } of calls) taken.add(id);
+      steps.push({
+        role: 'assistant',
+        text: message.text,
+        calls,
+        echo: own ? message.echo?.items : undefined,
+      });
+      const next = messages[at + 1];
+      const results = next?.role === 'tool' ? next.results : [];
+      if (next?.role === 'tool') at++;
+      if (calls.length > 0) steps.push({ role: 'tool', results: answered(message, calls, results) });
+      reportStray(message, results, losses);
+    } else {
+      reportStray(undefined, message.results, losses);
+    }
+  }
+  return steps;
+}
+
+/** One result per call, in call order; a call without one is answered as not run. */
+function answered(
+  message: AssistantMessage,
+  calls: readonly Call[],
+  results: readonly CallResult[],
+): CallResult[] {
+  return calls.map((call, at) => {
+    const id = message.calls[at]?.id;
+    const found = results.find((one) => one.call.id === id);
+    return { call, result: found?.result ?? notRun(call.problem) };
+  });
+}
+
+function reportStray(
+  message: AssistantMessage | undefined,
+  results: readonly CallResult[],
+  losses: string[],
+): void {
+  for (const { call } of results) {
+    if (message?.calls.some(({ id }) => id === call.id) !== true) {
+      losses.push(
+        `${call.name} (${call.id}): the result answers no call of the turn before it and is left aside`,
+      );
+    }
+  }
+}
+
+/** Another API's id in the characters and length that every API takes, and once in the conversation. */
+function portableId(id: string, taken: Set<string>): string {
+  const stem = id.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 56) || 'call';
+  let free = stem;
+  for (let more = 2; taken.has(free); more++) free = `${stem}_${more}`;
+  taken.add(free);
+  return free;
+}
