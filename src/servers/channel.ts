@@ -24,12 +24,16 @@ export interface SendOptions {
   signal?: AbortSignal;
   /** HTTP only: pick a broken response stream up again by GET with Last-Event-ID (legacy revisions only). */
   resumable?: boolean;
+  /** HTTP only: called with status and headers of a 2xx response, before any of its messages is delivered. */
+  started?: (sent: Sent) => void;
 }
 
 export interface Sent {
   /** HTTP status, when there is one. */
   status?: number;
   headers?: Record<string, string>;
+  /** Milliseconds that an event stream asked to wait before it is opened again. */
+  retry?: number;
 }
 
 export interface Channel {

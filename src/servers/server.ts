@@ -4,6 +4,7 @@
  */
 import type { MidspanError } from '../errors.ts';
 import type { AnswerInput } from '../mcp/input.ts';
+import type { Timing } from './timing.ts';
 import type { Era, JsonObject, Progress, ServerSpec, ToolDefinition, ToolResult } from '../types.ts';
 
 /**
@@ -69,10 +70,25 @@ export interface ServerDeps {
   capabilities: JsonObject;
   /** Remembers the era verdict between openings, keyed by a digest of the configuration. */
   verdicts?: EraVerdicts;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  now?: () => number;
+  /** From 0 to 1, for the jitter of back-offs. Default `Math.random`. */
+  random?: () => number;
+  /** Durations other than the defaults of timing.ts. `timeouts` of the configuration go before them. */
+  timing?: Partial<Timing>;
+}
+
+/** What was found of a server's era. A verdict counts for a day. */
+export interface EraVerdict {
+  era: Era;
+  protocolVersion: string;
+  transport: 'stdio' | 'http' | 'sse';
+  /** When it was found, in milliseconds since the epoch. */
+  at: number;
 }
 
 export interface EraVerdicts {
-  get(key: string): { era: Era; protocolVersion: string } | undefined;
-  set(key: string, verdict: { era: Era; protocolVersion: string }): void;
+  get(key: string): EraVerdict | undefined;
+  set(key: string, verdict: EraVerdict): void;
   delete(key: string): void;
 }

@@ -1,0 +1,143 @@
+/** 2026-07-28 and later: no handshake and no session; every request says who asks and what that one can do. */
+import { headerValue } from './headers.ts';
+import { isObject } from './message.ts';
+import { TTL_MAX } from './protocol-limits.ts';
+import type { Answer, Codec, Identity } from './codec.ts';
+import type { InputRequest } from './input.ts';
+import type { JsonObject } from '../types.ts';
+
+export const META = {
+  version: 'io.modelcontextprotocol/protocolVersion',
+  clientInfo: 'io.modelcontextprotocol/clientInfo',
+  capabilities: 'io.modelcontextprotocol/clientCapabilities',
+  serverInfo: 'io.modelcontextprotocol/serverInfo',
+  subscription: 'io.modelcontextprotocol/subscriptionId',
+  logLevel: 'io.modelcontextprotocol/logLevel',
+} as const;
+
+const CLIENT_REQUESTS: ReadonlySet<string> = new Set([
+  'server/discover',
+  'tools/list',
+  'tools/call',
+  'prompts/list',
+  'prompts/get',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'completion/complete',
+  'subscriptions/listen',
+]);
+
+/** The requests that a server may interrupt to ask for input. */
+const INTERRUPTIBLE: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
+
+/** The results that say how long they may be kept; one that does not say it is stale at once. */
+const CACHEABLE: ReadonlySet<string> = new Set([
+  'server/discover',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+]);
+
+/** Which member of the params a request is named by in `Mcp-Name`. */
+const NAMED_BY: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+};
+
+export function modernCodec(version: string, identity: Identity): Codec {
+  const envelope = {
+    [META.version]: version,
+    [META.clientInfo]: { ...identity.clientInfo },
+    [META.capabilities]: identity.capabilities,
+  };
+  return {
+    era: 'modern',
+    version,
+    clientRequests: CLIENT_REQUESTS,
+    serverRequests: new Set(),
+    opening: { method: 'server/discover', params: {} },
+    sessions: false,
+    changes: 'subscriptions/listen',
+    cancelByClosing: true,
+    mirrorsArguments: true,
+    params(params, token) {
+      const meta: JsonObject = isObject(params._meta) ? { ...params._meta, ...envelope } : { ...envelope };
+      if (token !== undefined) meta.progressToken = token;
+      return { ...params, _meta: meta };
+    },
+    headers(method, params, mirrored) {
+      const headers: Record<string, string> = {
+        'MCP-Protocol-Version': version,
+        'Mcp-Method': method,
+        ...mirrored,
+      };
+      const member = NAMED_BY[method];
+      const name = member === undefined ? undefined : params[member];
+      if (typeof name === 'string') headers['Mcp-Name'] = headerValue(name);
+      return headers;
+    },
+    answer,
+    readOpening(result) {
+      const { supportedVersions, capabilities, instructions } = result;
+      if (!Array.isArray(supportedVersions)) return undefined;
+      const serverInfo = isObject(result._meta) ? result._meta[META.serverInfo] : undefined;
+      return {
+        versions: supportedVersions.filter((each) => typeof each === 'string'),
+        capabilities: isObject(capabilities) ? capabilities : {},
+        serverInfo: isObject(serverInfo) ? serverInfo : {},
+        ...(typeof instructions === 'string' ? { instructions } : {}),
+      };
+    },
+  };
+}
+
+function answer(method: string, raw: JsonObject): Answer {
+  const { resultType = 'complete', ttlMs, cacheScope, ...result } = raw;
+  if (resultType === 'input_required') return input(method, raw);
+  if (resultType !== 'complete') {
+    return {
+      kind: 'invalid',
+      problem: `a result of the type ${JSON.stringify(resultType).slice(0, 100)}, which we do not know`,
+    };
+  }
+  // server/discover keeps its serverInfo: reading it is what that request is for.
+  if (method !== 'server/discover' && isObject(result._meta) && META.serverInfo in result._meta) {
+    const { [META.serverInfo]: _own, ...meta } = result._meta;
+    if (Object.keys(meta).length > 0) result._meta = meta;
+    else delete result._meta;
+  }
+  if (!CACHEABLE.has(method)) return { kind: 'complete', result };
+  return {
+    kind: 'complete',
+    result,
+    ttlMs: typeof ttlMs === 'number' && ttlMs > 0 ? Math.min(ttlMs, TTL_MAX) : 0,
+    // Private is the safe reading of anything else.
+    cacheScope: cacheScope === 'public' ? 'public' : 'private',
+  };
+}
+
+function input(method: string, { inputRequests, requestState }: JsonObject): Answer {
+  if (!INTERRUPTIBLE.has(method))
+    return { kind: 'invalid', problem: `input_required as the answer to ${method}` };
+  if (requestState !== undefined && typeof requestState !== 'string') {
+    return { kind: 'invalid', problem: 'input_required with a requestState that is not a string' };
+  }
+  if (inputRequests === undefined && requestState === undefined) {
+    return { kind: 'invalid', problem: 'input_required with neither inputRequests nor requestState' };
+  }
+  if (inputRequests !== undefined && !isObject(inputRequests)) {
+    return { kind: 'invalid', problem: 'input_required with inputRequests that are not an object' };
+  }
+  const requests: [string, InputRequest][] = [];
+  for (const [key, request] of Object.entries(inputRequests ?? {})) {
+    if (!isObject(request) || typeof request.method !== 'string') {
+      return { kind: 'invalid', problem: 'input_required with a request that has no method' };
+    }
+    requests.push([key, { method: request.method, params: isObject(request.params) ? request.params : {} }]);
+  }
+  return { kind: 'input', requests: Object.fromEntries(requests), state: requestState };
+}

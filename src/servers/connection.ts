@@ -1,0 +1,128 @@
+/**
+ * One negotiated connection: requests in the agreed revision, with the repairs that its era asks for. An expired session is
+ * opened again once for everybody; a request is sent a second time only when the server certainly did not run it.
+ */
+import { MidspanError } from '../errors.ts';
+import { codecFor } from '../mcp/codec.ts';
+import { sessionExpired } from '../mcp/legacy.ts';
+import { UNSUPPORTED_VERSION, isObject } from '../mcp/message.ts';
+import { commonVersion } from '../mcp/versions.ts';
+import { failure } from './failure.ts';
+import type { Connected } from './connect.ts';
+import type { Peer, RequestOptions } from './peer.ts';
+import type { ServerInfo } from './server.ts';
+import type { Answer, Identity } from '../mcp/codec.ts';
+import type { JsonObject } from '../types.ts';
+
+export interface ConnectionOptions {
+  identity: Identity;
+  /** Milliseconds for opening a session again. */
+  timeout: number;
+  /** The session is a new one: what was listed or subscribed in the old one is gone. */
+  renewed(): void;
+}
+
+export class Connection {
+  readonly peer: Peer;
+  info: ServerInfo;
+  readonly #options: ConnectionOptions;
+  #session = 0;
+  #renewal: Promise<void> | undefined;
+
+  constructor({ peer, info }: Connected, options: ConnectionOptions) {
+    this.peer = peer;
+    this.info = info;
+    this.#options = options;
+  }
+
+  /** True when tool arguments may have to go as headers. */
+  get mirrors(): boolean {
+    return this.peer.codec.mirrorsArguments && this.peer.channel.kind === 'http';
+  }
+
+  async request(method: string, params: JsonObject, options: RequestOptions): Promise<Answer> {
+    const { peer } = this;
+    if (!peer.codec.clientRequests.has(method)) {
+      throw new MidspanError({
+        code: 'usage',
+        label: peer.label,
+        what: `${method} does not exist in revision ${peer.codec.version}`,
+        data: { sent: false },
+      });
+    }
+    const session = this.#session;
+    try {
+      return await peer.request(method, params, options);
+    } catch (error) {
+      await this.recover(error, session);
+      return peer.request(method, params, options);
+    }
+  }
+
+  get session(): number {
+    return this.#session;
+  }
+
+  /** Repairs what made a request fail in `session`; throws the error again when that is not for us to repair. */
+  async recover(error: unknown, session: number): Promise<void> {
+    const known = failure(this.peer.label, error);
+    if (this.#otherVersion(known)) return;
+    if (
+      this.peer.codec.sessions &&
+      (this.peer.sessionId !== undefined || session !== this.#session || this.#renewal !== undefined) &&
+      sessionExpired(known)
+    ) {
+      if (session === this.#session) await (this.#renewal ??= this.#renew());
+      return;
+    }
+    throw known;
+  }
+
+  /** A server that was replaced behind its address may have dropped our revision. */
+  #otherVersion({ code, data: facts }: MidspanError): boolean {
+    const { peer } = this;
+    if (code !== 'rpc' || facts.code !== UNSUPPORTED_VERSION || !isObject(facts.data)) return false;
+    const version = commonVersion(facts.data.supported, 'modern');
+    if (version === undefined || version === peer.codec.version) return false;
+    peer.codec = codecFor(version, this.#options.identity);
+    this.info = { ...this.info, protocolVersion: version };
+    return true;
+  }
+
+  async #renew(): Promise<void> {
+    const { peer } = this;
+    try {
+      peer.sessionId = undefined;
+      const { opening, opened, version } = peer.codec;
+      const answer = await peer.request(opening.method, opening.params, {
+        timeout: this.#options.timeout,
+        uncancellable: true,
+      });
+      const read = answer.kind === 'complete' ? peer.codec.readOpening(answer.result) : undefined;
+      if (read === undefined || read.versions[0] !== version) {
+        throw new MidspanError({
+          code: 'protocol',
+          label: peer.label,
+          what: 'the server forgot the session and did not open a new one in the same revision',
+          next: 'Restart it',
+        });
+      }
+      if (opened !== undefined) await peer.notify(opened, {});
+      const { versions: _versions, ...said } = read;
+      this.info = { ...this.info, ...said };
+      this.#session += 1;
+      this.#options.renewed();
+    } finally {
+      this.#renewal = undefined;
+    }
+  }
+
+  /** Ends the session and the channel. Never rejects. */
+  async close(reason: MidspanError): Promise<void> {
+    const { peer } = this;
+    if (peer.sessionId !== undefined) {
+      await peer.channel.endSession?.(peer.sendOptions('', {})?.headers ?? {});
+    }
+    await peer.close(reason);
+  }
+}

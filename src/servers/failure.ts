@@ -1,0 +1,77 @@
+/** Errors about one server, from what its peer said or from what its channel met. */
+import { MidspanError, messageOf } from '../errors.ts';
+import { ERROR_DATA_MAX, ERROR_TEXT_MAX } from '../mcp/protocol-limits.ts';
+import { MISSING_CAPABILITY, UNSUPPORTED_VERSION, isObject } from '../mcp/message.ts';
+import { safeText } from '../mcp/text.ts';
+import { versionsOf } from '../mcp/versions.ts';
+import type { ErrorCode } from '../errors.ts';
+import type { RpcErrorObject } from '../mcp/message.ts';
+import type { Json } from '../types.ts';
+
+/** A JSON-RPC error of the peer. `data.code` and `data.data` are the peer's; `data.status` is the HTTP status that carried it. */
+export function rpcFailure(
+  label: string,
+  method: string,
+  error: RpcErrorObject,
+  status?: number,
+): MidspanError {
+  const { code } = error;
+  const message = safeText(error.message, ERROR_TEXT_MAX);
+  const next =
+    code === MISSING_CAPABILITY
+      ? needs(error.data)
+      : code === UNSUPPORTED_VERSION
+        ? versions(error.data)
+        : undefined;
+  return new MidspanError({
+    code: 'rpc',
+    label,
+    what: `the server refused ${method} with ${code}: ${message === '' ? '(no message)' : message}`,
+    ...(next === undefined ? {} : { next }),
+    data: { code, ...bounded(error.data), ...(status === undefined ? {} : { status }) },
+  });
+}
+
+function bounded(data: Json | undefined): { data?: Json } {
+  if (data === undefined) return {};
+  try {
+    return JSON.stringify(data).length <= ERROR_DATA_MAX ? { data } : {};
+  } catch {
+    return {}; // nested too deeply to be shown
+  }
+}
+
+function needs(data: Json | undefined): string {
+  const required = isObject(data) ? data.requiredCapabilities : undefined;
+  const list = isObject(required) ? capabilityNames(required) : [];
+  const named = list.length === 0 ? 'something that it did not name' : list.join(', ');
+  return `It needs a client that can do this: ${named}. Run it where these are answered`;
+}
+
+/** `{elicitation: {url: {}}}` as `elicitation.url`. */
+function capabilityNames(required: Record<string, Json | undefined>): string[] {
+  return Object.entries(required)
+    .flatMap(([name, value]) => {
+      const parts = isObject(value) ? Object.keys(value) : [];
+      return parts.length === 0 ? [name] : parts.map((part) => `${name}.${part}`);
+    })
+    .slice(0, 20)
+    .map((name) => safeText(name, 100));
+}
+
+function versions(data: Json | undefined): string {
+  const supported = isObject(data) && Array.isArray(data.supported) ? data.supported : [];
+  return `It speaks ${listed(supported)}; we speak ${[...versionsOf('modern'), ...versionsOf('legacy')].join(', ')}`;
+}
+
+/** Revisions that a server named, for people. */
+export function listed(offered: readonly Json[]): string {
+  const names = offered.slice(0, 10).map((each) => safeText(String(each), 40));
+  return names.length === 0 ? 'no revision that it names' : names.join(', ');
+}
+
+/** Anything thrown as a MidspanError of this server. */
+export function failure(label: string, error: unknown, code: ErrorCode = 'internal'): MidspanError {
+  if (error instanceof MidspanError) return error;
+  return new MidspanError({ code, label, what: messageOf(error), cause: error });
+}

@@ -1,0 +1,420 @@
+/** One server's life: started in the background, brought back when it dies, given up for a while when it keeps dying. */
+import { canonicalJson, sha256Hex } from '../canonical.ts';
+import { MidspanError } from '../errors.ts';
+import { NOTIFICATION_TEXT_MAX } from '../mcp/protocol-limits.ts';
+import { latestVersion } from '../mcp/versions.ts';
+import { untilAbort } from './abort.ts';
+import { callTool } from './call.ts';
+import { configuredEra, connect } from './connect.ts';
+import { Connection } from './connection.ts';
+import { failure } from './failure.ts';
+import { Questions } from './questions.ts';
+import { RESTARTS_MAX, TIMING, backOff } from './timing.ts';
+import { ToolList } from './tool-list.ts';
+import { Watch, pause } from './watch.ts';
+import type { Channel } from './channel.ts';
+import type { ConnectSetup, Known } from './connect.ts';
+import type { CallOptions, Server, ServerDeps, ServerEvent, ServerInfo, ServerState } from './server.ts';
+import type { Timing } from './timing.ts';
+import type { Json, JsonObject, ServerSpec, ToolDefinition, ToolResult } from '../types.ts';
+
+/** How a channel of the configured transport is made; `sse` asks for HTTP+SSE at the same address. */
+export type MakeChannel = (spec: ServerSpec, sse: boolean) => Channel;
+
+export class LiveServer implements Server {
+  readonly spec: ServerSpec;
+  readonly #deps: ServerDeps;
+  readonly #timing: Timing;
+  readonly #channel: MakeChannel;
+  readonly #now: () => number;
+  readonly #random: () => number;
+  readonly #listeners = new Set<(event: ServerEvent) => void>();
+  readonly #tools: ToolList;
+  /** When it put questions to people. */
+  readonly #asked: number[] = [];
+  readonly #verdictKey: string;
+  readonly #closing = new AbortController();
+  #state: ServerState = 'starting';
+  #error: MidspanError | undefined;
+  #connection: Connection | undefined;
+  #attempt: Promise<Connection>;
+  #watching: AbortController | undefined;
+  #watch: Watch | undefined;
+  #failures = 0;
+  #readyAt = 0;
+  #retryAt = 0;
+  #closed: Promise<void> | undefined;
+
+  constructor(spec: ServerSpec, deps: ServerDeps, channel: MakeChannel) {
+    this.spec = spec;
+    this.#deps = deps;
+    this.#channel = channel;
+    this.#timing = { ...TIMING, ...deps.timing, ...spec.timeouts };
+    this.#now = deps.now ?? Date.now;
+    this.#random = deps.random ?? Math.random;
+    this.#verdictKey = sha256Hex('midspan era verdict', canonicalJson(spec.transport as unknown as Json));
+    this.#tools = new ToolList({
+      label: spec.label,
+      connection: () => this.#usable(undefined),
+      timeout: this.#timing.request,
+      now: this.#now,
+      changed: () => this.#emit({ type: 'tools-changed' }),
+      warning: this.#warning,
+    });
+    this.#attempt = this.#start('starting', 0);
+  }
+
+  get label(): string {
+    return this.spec.label;
+  }
+
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  get info(): ServerInfo | undefined {
+    return this.#connection?.info;
+  }
+
+  get error(): MidspanError | undefined {
+    return this.#error;
+  }
+
+  async ready(signal?: AbortSignal): Promise<void> {
+    await this.#usable(signal);
+  }
+
+  async listTools({ signal, refresh = false }: { signal?: AbortSignal; refresh?: boolean } = {}): Promise<
+    ToolDefinition[]
+  > {
+    if (this.#connection === undefined) await this.#usable(signal);
+    return untilAbort(this.#tools.get(refresh), signal, () => this.#cancelled('tools/list'));
+  }
+
+  async callTool(name: string, args: JsonObject, options: CallOptions = {}): Promise<ToolResult> {
+    const { call, callMax } = this.#timing;
+    const timeout = options.timeout ?? call;
+    for (let last = false; ; last = true) {
+      const connection = this.#connection ?? (await this.#usable(options.signal, timeout));
+      const questions = new Questions({
+        label: this.label,
+        tool: name,
+        capabilities: this.#deps.capabilities,
+        call: options,
+        asked: this.#asked,
+        now: this.#now,
+      });
+      try {
+        return await callTool(
+          {
+            label: this.label,
+            connection,
+            tools: this.#tools,
+            questions,
+            timeout,
+            timeoutMax: this.spec.timeouts?.callMax ?? Math.max(callMax, timeout),
+            retryState: this.#timing.retryState,
+            warning: this.#warning,
+          },
+          name,
+          args,
+          options,
+        );
+      } catch (error) {
+        // It died before it saw the call: the call waits for it to come back.
+        const unseen = error instanceof MidspanError && error.code === 'closed' && error.data.sent === false;
+        if (!unseen || last || this.#closed !== undefined) throw error;
+      }
+    }
+  }
+
+  on(listener: (event: ServerEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  // ---- life ----
+
+  #start(state: 'starting' | 'restarting', delay: number): Promise<Connection> {
+    this.#set(state, this.#error);
+    const attempt = this.#connect(delay);
+    // Whoever waits hears of it; when nobody does, the state says it.
+    attempt.catch(() => undefined);
+    this.#attempt = attempt;
+    return attempt;
+  }
+
+  async #connect(delay: number): Promise<Connection> {
+    const limit = new AbortController();
+    const stop = (): void => limit.abort();
+    this.#closing.signal.addEventListener('abort', stop);
+    let timer: NodeJS.Timeout | undefined;
+    let connection: Connection | undefined;
+    try {
+      await pause(delay, limit.signal);
+      timer = setTimeout(stop, this.#timing.start);
+      connection = await this.#reach(limit.signal);
+      if (this.#closed !== undefined) throw this.#closedError();
+      this.#ready(connection);
+      return connection;
+    } catch (error) {
+      if (this.#closed !== undefined) throw this.#closedError();
+      const reason = limit.signal.aborted ? this.#tooSlow(error) : failure(this.label, error, 'unreachable');
+      this.#failed(reason);
+      throw reason;
+    } finally {
+      clearTimeout(timer);
+      this.#closing.signal.removeEventListener('abort', stop);
+    }
+  }
+
+  /** Connects by what is configured or remembered of its era, and remembers what was found. */
+  async #reach(signal: AbortSignal): Promise<Connection> {
+    const configured = configuredEra(this.spec);
+    const { verdicts } = this.#deps;
+    const remembered = configured.era === 'auto' ? this.#remembered() : undefined;
+    let lost: MidspanError | undefined;
+    const setup: ConnectSetup = {
+      spec: this.spec,
+      identity: this.#deps,
+      timing: this.#timing,
+      channel: (sse) => this.#channel(this.spec, sse),
+      events: {
+        notification: (method, params) => this.#notification(method, params),
+        warning: this.#warning,
+        closed: (reason) => {
+          lost = reason;
+          if (connection !== undefined && connection === this.#connection) this.#lost(reason);
+        },
+      },
+    };
+    let connection: Connection | undefined;
+    let connected;
+    try {
+      connected = await connect(setup, remembered ?? configured, signal);
+    } catch (error) {
+      const code = error instanceof MidspanError ? error.code : 'internal';
+      if (remembered === undefined || signal.aborted || code === 'sign-in') throw error;
+      verdicts?.delete(this.#verdictKey);
+      if (code === 'unreachable') throw error;
+      connected = await connect(setup, configured, signal);
+    }
+    connection = new Connection(connected, {
+      identity: this.#deps,
+      timeout: this.#timing.request,
+      renewed: () => this.#tools.changed(),
+    });
+    if (lost !== undefined) {
+      await connection.close(lost);
+      throw lost;
+    }
+    if (configured.era === 'auto') {
+      const { era, protocolVersion, transport } = connected.info;
+      verdicts?.set(this.#verdictKey, { era, protocolVersion, transport, at: this.#now() });
+    }
+    return connection;
+  }
+
+  /** A legacy verdict saves the probe. A modern one saves nothing: its first request is the probe. */
+  #remembered(): Known | undefined {
+    const { verdicts } = this.#deps;
+    const verdict = verdicts?.get(this.#verdictKey);
+    if (verdict === undefined) return undefined;
+    if (this.#now() - verdict.at > this.#timing.verdict) {
+      verdicts?.delete(this.#verdictKey);
+      return undefined;
+    }
+    if (verdict.era === 'modern') return undefined;
+    return {
+      era: 'legacy',
+      version: latestVersion('legacy'),
+      sse: verdict.transport === 'sse',
+      from: 'memory',
+    };
+  }
+
+  #ready(connection: Connection): void {
+    this.#connection = connection;
+    this.#readyAt = this.#now();
+    if (this.#state === 'restarting') this.#tools.changed();
+    this.#set('ready', undefined);
+    const watching = new AbortController();
+    this.#watching = watching;
+    this.#watch = new Watch(connection, {
+      timing: this.#timing,
+      random: this.#random,
+      signal: watching.signal,
+      missed: () => this.#tools.changed(),
+      warning: this.#warning,
+    });
+    void this.#watch.run();
+  }
+
+  /** It was ready and ended by itself. */
+  #lost(reason: MidspanError): void {
+    this.#connection = undefined;
+    this.#watching?.abort();
+    this.#tools.changed();
+    if (this.#now() - this.#readyAt >= this.#timing.stable) this.#failures = 0;
+    this.#again(reason);
+  }
+
+  #failed(reason: MidspanError): void {
+    // A server that never was ready is not started again by itself: its configuration is the likely cause.
+    if (this.#state === 'restarting') this.#again(reason);
+    else this.#giveUp(reason);
+  }
+
+  #again(reason: MidspanError): void {
+    const { restart, restartMax } = this.#timing;
+    if (this.#failures >= RESTARTS_MAX) return this.#giveUp(reason);
+    const delay = backOff(restart, restartMax, this.#failures, this.#random);
+    this.#failures += 1;
+    this.#error = reason;
+    void this.#start('restarting', delay);
+  }
+
+  #giveUp(reason: MidspanError): void {
+    const { restart, restartMax } = this.#timing;
+    this.#failures += 1;
+    this.#retryAt = this.#now() + backOff(restart, restartMax, this.#failures - 1, this.#random);
+    this.#set('failed', reason);
+  }
+
+  /** The connection, as soon as there is one. A server that was given up is tried again when its back-off is over. */
+  async #usable(signal: AbortSignal | undefined, timeout = Infinity): Promise<Connection> {
+    const limit = timeout === Infinity ? undefined : AbortSignal.timeout(timeout);
+    for (;;) {
+      if (this.#closed !== undefined) throw this.#closedError();
+      if (this.#connection !== undefined) return this.#connection;
+      if (this.#state === 'failed') {
+        if (this.#now() < this.#retryAt) throw this.#error as MidspanError;
+        void this.#start('starting', 0);
+      }
+      const attempt = this.#attempt;
+      try {
+        const started = untilAbort(attempt, limit, () => this.#stillStarting(timeout));
+        return await untilAbort(started, signal, () => this.#cancelled('waiting for the server'));
+      } catch (error) {
+        // One of several restarts failed, and the next is under way.
+        if (
+          this.#state === 'restarting' &&
+          attempt !== this.#attempt &&
+          limit?.aborted !== true &&
+          signal?.aborted !== true
+        )
+          continue;
+        throw error;
+      }
+    }
+  }
+
+  async #close(): Promise<void> {
+    const reason = this.#closedError();
+    this.#closing.abort();
+    this.#watching?.abort();
+    this.#tools.close();
+    const connection = this.#connection;
+    this.#connection = undefined;
+    this.#set('closed', undefined);
+    await Promise.all([connection?.close(reason), this.#attempt.catch(() => undefined)]);
+    this.#listeners.clear();
+  }
+
+  // ---- what it says ----
+
+  #notification(method: string, params: JsonObject): void {
+    switch (method) {
+      case 'notifications/tools/list_changed':
+        // Whether it announced such changes or not.
+        return this.#tools.changed();
+      case 'notifications/message': {
+        const { level, logger, data } = params;
+        return this.#emit({
+          type: 'log',
+          level: typeof level === 'string' ? level.slice(0, 20) : 'info',
+          ...(typeof logger === 'string' ? { logger: logger.slice(0, 100) } : {}),
+          data: bounded(data),
+        });
+      }
+      case 'notifications/subscriptions/acknowledged':
+        return this.#watch?.acknowledged(params);
+      default:
+      // Others are none of ours: an unknown notification is ignored, as JSON-RPC wants it.
+    }
+  }
+
+  readonly #warning = (message: string): void => this.#emit({ type: 'warning', message });
+
+  #set(state: ServerState, error: MidspanError | undefined): void {
+    this.#state = state;
+    this.#error = error;
+    this.#emit({ type: 'state', state, ...(error === undefined ? {} : { error }) });
+  }
+
+  #emit(event: ServerEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch {
+        // A listener's failure is not the server's.
+      }
+    }
+  }
+
+  #tooSlow(error: unknown): MidspanError {
+    const { start } = this.#timing;
+    return new MidspanError({
+      code: 'timeout',
+      label: this.label,
+      what: `it was not ready within ${start} ms`,
+      next: 'Raise "timeouts.start" in its configuration if it needs longer',
+      cause: error,
+    });
+  }
+
+  #stillStarting(timeout: number): MidspanError {
+    return new MidspanError({
+      code: 'timeout',
+      label: this.label,
+      what: `it is still ${this.#state} after ${timeout} ms`,
+      next: 'Try again later',
+      data: { sent: false },
+    });
+  }
+
+  #cancelled(what: string): MidspanError {
+    return new MidspanError({
+      code: 'cancelled',
+      label: this.label,
+      what: `${what} was cancelled`,
+      data: { sent: false },
+    });
+  }
+
+  #closedError(): MidspanError {
+    return new MidspanError({
+      code: 'closed',
+      label: this.label,
+      what: 'the server was closed',
+      data: { sent: false },
+    });
+  }
+}
+
+/** Log data, or its beginning as text when it is long. */
+function bounded(data: Json | undefined): Json {
+  if (data === undefined) return null;
+  if (typeof data === 'string') return data.slice(0, NOTIFICATION_TEXT_MAX);
+  try {
+    const text = JSON.stringify(data);
+    return text.length <= NOTIFICATION_TEXT_MAX ? data : text.slice(0, NOTIFICATION_TEXT_MAX);
+  } catch {
+    return null; // nested too deeply to be shown
+  }
+}

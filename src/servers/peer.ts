@@ -1,0 +1,556 @@
+/**
+ * The request table over one channel: which of our requests wait for which answer, and what the server asks meanwhile.
+ * One number is both the id and the progress token of a request, so that every look-up is one Map access.
+ */
+import { performance } from 'node:perf_hooks';
+import { MidspanError, messageOf } from '../errors.ts';
+import {
+  IN_FLIGHT_MAX,
+  NOTIFICATIONS_PER_SECOND,
+  NOTIFICATION_TEXT_MAX,
+  QUEUE_MAX,
+  SERVER_REQUESTS_MAX,
+} from '../mcp/protocol-limits.ts';
+import { INTERNAL_ERROR, METHOD_NOT_FOUND, TOO_MANY_REQUESTS, readMessage } from '../mcp/message.ts';
+import { safeText } from '../mcp/text.ts';
+import { onAbort } from './abort.ts';
+import { failure, rpcFailure } from './failure.ts';
+import { HttpStatusError } from './http-error.ts';
+import { RateLimit } from './rate.ts';
+import type { Channel, SendOptions, Sent } from './channel.ts';
+import type { Answer, Codec } from '../mcp/codec.ts';
+import type { Message, RequestId, RpcErrorObject } from '../mcp/message.ts';
+import type { JsonObject, Progress } from '../types.ts';
+
+/** What a server's own request is answered with when it cannot be answered. */
+export class Refusal extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Whoever made a request, as far as questions of the server about it are concerned. */
+export interface Asker {
+  /** Answers the server's request. @throws Refusal */
+  answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject>;
+  note(text: string): void;
+}
+
+export interface PeerEvents {
+  notification(method: string, params: JsonObject): void;
+  warning(message: string): void;
+  closed(reason: MidspanError): void;
+}
+
+export interface RequestOptions {
+  signal?: AbortSignal | undefined;
+  /** Milliseconds without progress; 0 waits for ever. */
+  timeout: number;
+  /** Milliseconds whatever the progress. Default `timeout`. */
+  timeoutMax?: number;
+  onProgress?: ((progress: Progress) => void) | undefined;
+  /** Arguments that go as HTTP headers too. */
+  mirrored?: Record<string, string> | undefined;
+  asker?: Asker;
+  /** It stays open and takes no place among the requests in flight. Called with its id once it is sent. */
+  stream?: (id: RequestId) => void;
+  /** The server may not be told to give it up (`initialize`). */
+  uncancellable?: boolean;
+}
+
+interface Entry {
+  readonly id: number;
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly options: RequestOptions;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: MidspanError) => void;
+  state: 'waiting' | 'sent' | 'settled';
+  timer: NodeJS.Timeout | undefined;
+  /** When it may run no longer, on the monotonic clock; moves while a person is asked. */
+  deadline: number;
+  progress: number;
+  /** Questions of the server about it that are being answered: its clock stands still. */
+  questions: number;
+  heldSince: number;
+  stopListening: (() => void) | undefined;
+  /** Ends its HTTP exchange. */
+  exchange: AbortController | undefined;
+}
+
+export class Peer {
+  readonly label: string;
+  readonly channel: Channel;
+  codec: Codec;
+  /** HTTP: the legacy session that later requests echo. */
+  sessionId: string | undefined;
+  readonly #events: PeerEvents;
+  readonly #pending = new Map<RequestId, Entry>();
+  readonly #queue: Entry[] = [];
+  readonly #inbound = new Map<RequestId, AbortController>();
+  readonly #rate = new RateLimit(NOTIFICATIONS_PER_SECOND);
+  #nextId = 1;
+  #inFlight = 0;
+  #ended: MidspanError | undefined;
+
+  constructor(label: string, channel: Channel, codec: Codec, events: PeerEvents) {
+    this.label = label;
+    this.channel = channel;
+    this.codec = codec;
+    this.#events = events;
+  }
+
+  open(signal: AbortSignal): Promise<void> {
+    return this.channel.open(
+      {
+        message: (message, origin) => this.#receive(message, origin),
+        noise: (text) =>
+          this.#events.warning(`wrote something that is not a message: ${safeText(text, 200)}`),
+        closed: (reason) => {
+          this.#end(reason);
+          this.#events.closed(reason);
+        },
+      },
+      signal,
+    );
+  }
+
+  /** Ends the channel; what still waits rejects with `reason`. */
+  async close(reason: MidspanError): Promise<void> {
+    this.#end(reason);
+    await this.channel.close();
+  }
+
+  /**
+   * Sends a request and resolves with its answer in neutral form, which may be an invalid one's absence: an answer of the
+   * kind `invalid` rejects with `protocol`. `data.sent === false` on an error says that the server never saw the request.
+   */
+  request(method: string, params: JsonObject, options: RequestOptions): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended !== undefined) return reject(this.#unsent(this.#ended));
+      const { signal, timeout } = options;
+      if (signal?.aborted === true) return reject(this.#cancelled(method, false));
+      const timeoutMax = Math.max(options.timeoutMax ?? timeout, 1);
+      const entry: Entry = {
+        id: this.#nextId++,
+        method,
+        params,
+        options,
+        resolve,
+        reject,
+        state: 'waiting',
+        timer: undefined,
+        deadline: timeout === 0 ? Infinity : performance.now() + timeoutMax,
+        progress: -Infinity,
+        questions: 0,
+        heldSince: 0,
+        stopListening: undefined,
+        exchange: undefined,
+      };
+      if (timeout !== 0) entry.timer = setTimeout(this.#expire, Math.min(timeout, timeoutMax), entry);
+      if (signal !== undefined) entry.stopListening = onAbort(signal, () => this.#abort(entry));
+      if (options.stream !== undefined || this.#inFlight < IN_FLIGHT_MAX) this.#transmit(entry);
+      else if (this.#queue.length < QUEUE_MAX) this.#queue.push(entry);
+      else
+        this.#settle(
+          entry,
+          new MidspanError({
+            code: 'limit',
+            label: this.label,
+            what: `${QUEUE_MAX} requests are already waiting for the server`,
+            next: 'Make fewer calls at once',
+            data: { sent: false },
+          }),
+        );
+    });
+  }
+
+  /** Never rejects: a notification that is lost is lost. */
+  async notify(method: string, params: JsonObject): Promise<void> {
+    await this.channel
+      .send({ jsonrpc: '2.0', method, params }, this.sendOptions(method, params))
+      .catch(() => undefined);
+  }
+
+  /** HTTP headers of a message in the present revision and session. */
+  sendOptions(
+    method: string,
+    params: JsonObject,
+    mirrored?: Record<string, string>,
+  ): SendOptions | undefined {
+    if (this.channel.kind === 'stdio') return undefined;
+    const headers = this.codec.headers(method, params, mirrored);
+    if (this.sessionId !== undefined) headers['Mcp-Session-Id'] = this.sessionId;
+    return { headers };
+  }
+
+  // ---- out ----
+
+  #transmit(entry: Entry): void {
+    const { id, method, options } = entry;
+    entry.state = 'sent';
+    this.#pending.set(id, entry);
+    if (options.stream === undefined) this.#inFlight += 1;
+    const params = this.codec.params(entry.params, id);
+    const send = this.sendOptions(method, params, options.mirrored);
+    if (send !== undefined) {
+      entry.exchange = new AbortController();
+      send.signal = entry.exchange.signal;
+      send.resumable = this.codec.sessions;
+      if (method === this.codec.opening.method && this.codec.sessions)
+        send.started = (sent) => this.#session(sent);
+    }
+    options.stream?.(id);
+    try {
+      this.channel.send({ jsonrpc: '2.0', id, method, params }, send).then(
+        () => this.#delivered(entry),
+        (error: unknown) => this.#undelivered(entry, error),
+      );
+    } catch (error) {
+      // JSON.stringify refuses what is nested too deeply, or has a cycle.
+      this.#settle(
+        entry,
+        new MidspanError({
+          code: 'usage',
+          label: this.label,
+          what: `the params of ${method} cannot be sent: ${messageOf(error)}`,
+          cause: error,
+          data: { sent: false },
+        }),
+      );
+    }
+  }
+
+  #session(sent: Sent): void {
+    this.sessionId = sent.headers?.['mcp-session-id'];
+  }
+
+  #delivered(entry: Entry): void {
+    if (!this.channel.perRequestStream) return;
+    entry.exchange = undefined;
+    if (entry.state !== 'sent') return;
+    this.#settle(
+      entry,
+      new MidspanError({
+        code: 'closed',
+        label: this.label,
+        what: `the response to ${entry.method} ended without an answer, so its outcome is unknown`,
+        next: 'Check what happened before you call again',
+        data: { sent: true },
+      }),
+    );
+  }
+
+  #undelivered(entry: Entry, error: unknown): void {
+    entry.exchange = undefined;
+    if (entry.state !== 'sent') return;
+    const known = failure(this.label, error, 'closed');
+    const said =
+      error instanceof HttpStatusError && error.json !== undefined ? readMessage(error.json) : undefined;
+    // An error without an id is about the request that it answers.
+    const about =
+      said?.kind === 'error' && (said.id === undefined || said.id === entry.id) ? said.error : undefined;
+    this.#settle(
+      entry,
+      about === undefined ? known : rpcFailure(this.label, entry.method, about, known.data.status as number),
+    );
+  }
+
+  // ---- in ----
+
+  #receive(raw: JsonObject, origin: RequestId | undefined): void {
+    const message = readMessage(raw);
+    switch (message.kind) {
+      case 'result':
+        return this.#result(message);
+      case 'notification':
+        return this.#notification(message.method, message.params);
+      case 'request':
+        return void this.#serve(message, origin);
+      case 'error':
+        return this.#error(message.error, message.id ?? origin ?? this.#onlyOne());
+      case 'malformed':
+        return this.#malformed(message, origin);
+    }
+  }
+
+  #result({ id, result }: { id: RequestId; result: JsonObject }): void {
+    const entry = this.#pending.get(id);
+    if (entry === undefined) return this.#stray(id);
+    const answer = this.codec.answer(entry.method, result);
+    if (answer.kind === 'invalid') this.#settle(entry, this.#broken(entry.method, answer.problem));
+    else this.#settle(entry, answer);
+  }
+
+  #error(error: RpcErrorObject, id: RequestId | undefined): void {
+    const entry = id === undefined ? undefined : this.#pending.get(id);
+    if (entry !== undefined) this.#settle(entry, rpcFailure(this.label, entry.method, error));
+    else if (id === undefined)
+      this.#events.warning(`reported an error for no request: ${safeText(error.message, 200)}`);
+    else this.#stray(id);
+  }
+
+  /** The request that a frame names fails at once instead of waiting for its time-out. */
+  #malformed(
+    { id, problem }: { id: RequestId | undefined; problem: string },
+    origin: RequestId | undefined,
+  ): void {
+    const about = id ?? origin;
+    const entry = about === undefined ? undefined : this.#pending.get(about);
+    if (entry === undefined) this.#events.warning(`sent a message that breaks JSON-RPC: ${problem}`);
+    else this.#settle(entry, this.#broken(entry.method, problem));
+  }
+
+  /** A late answer to a request that was given up is expected; an answer to a request that never was is not. */
+  #stray(id: RequestId): void {
+    if (typeof id === 'number' && id > 0 && id < this.#nextId) return;
+    this.#events.warning(`answered a request that was never made (id ${safeText(JSON.stringify(id), 100)})`);
+  }
+
+  /** An error without an id can only be about the one request in flight. */
+  #onlyOne(): RequestId | undefined {
+    return this.#pending.size === 1 ? this.#pending.keys().next().value : undefined;
+  }
+
+  #notification(method: string, params: JsonObject): void {
+    if (method === 'notifications/progress') return this.#progress(params);
+    if (method === 'notifications/cancelled')
+      return this.#inbound.get(params.requestId as RequestId)?.abort();
+    if (method === 'notifications/message' && !this.#rate.allows(performance.now())) return this.#limited();
+    this.#events.notification(method, params);
+  }
+
+  #progress({ progressToken, progress, total, message }: JsonObject): void {
+    const entry = this.#pending.get(progressToken as RequestId);
+    if (entry === undefined || typeof progress !== 'number' || progress <= entry.progress) return;
+    entry.progress = progress;
+    this.#wind(entry);
+    const { onProgress } = entry.options;
+    if (onProgress === undefined) return;
+    if (!this.#rate.allows(performance.now())) return this.#limited();
+    const seen: Progress = { progress };
+    if (typeof total === 'number') seen.total = total;
+    if (typeof message === 'string') seen.message = message.slice(0, NOTIFICATION_TEXT_MAX);
+    try {
+      onProgress(seen);
+    } catch {
+      // What a listener does with progress is not the call's business.
+    }
+  }
+
+  #limited(): void {
+    if (this.#rate.dropped === 1)
+      this.#events.warning(
+        `sends more than ${NOTIFICATIONS_PER_SECOND} log and progress messages a second; the rest is dropped`,
+      );
+  }
+
+  async #serve(
+    { id, method, params }: Message & { kind: 'request' },
+    origin: RequestId | undefined,
+  ): Promise<void> {
+    const { serverRequests } = this.codec;
+    if (serverRequests.size === 0) {
+      return this.#events.warning(
+        `sent the request ${safeText(method, 100)}, which servers of its revision may not do`,
+      );
+    }
+    if (method === 'ping') return this.#reply({ id, result: {} });
+    if (this.#inbound.size >= SERVER_REQUESTS_MAX) {
+      return this.#reply({ id, error: { code: TOO_MANY_REQUESTS, message: 'too many requests at once' } });
+    }
+    if (!serverRequests.has(method)) {
+      return this.#reply({
+        id,
+        error: { code: METHOD_NOT_FOUND, message: `unknown method ${safeText(method, 100)}` },
+      });
+    }
+    const cancelled = new AbortController();
+    this.#inbound.set(id, cancelled);
+    const entry = this.#about(origin);
+    if (entry !== undefined) this.#hold(entry);
+    const stop =
+      entry?.options.signal === undefined
+        ? undefined
+        : onAbort(entry.options.signal, () => cancelled.abort());
+    try {
+      const result = await this.#answer(entry, method, params, cancelled.signal);
+      if (!cancelled.signal.aborted) await this.#reply({ id, result });
+    } catch (error) {
+      const code = error instanceof Refusal ? error.code : INTERNAL_ERROR;
+      if (!cancelled.signal.aborted)
+        await this.#reply({ id, error: { code, message: safeText(String((error as Error).message), 1000) } });
+    } finally {
+      stop?.();
+      this.#inbound.delete(id);
+      if (entry !== undefined) this.#release(entry);
+    }
+  }
+
+  /** The call that a question is about: the one on whose stream it came, or the only one there is. */
+  #about(origin: RequestId | undefined): Entry | undefined {
+    if (origin !== undefined) return this.#pending.get(origin);
+    const asking = [...this.#pending.values()].filter((entry) => entry.options.asker !== undefined);
+    return asking.length === 1 ? asking[0] : undefined;
+  }
+
+  async #answer(
+    entry: Entry | undefined,
+    method: string,
+    params: JsonObject,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    if (entry?.options.asker !== undefined) return entry.options.asker.answer(method, params, signal);
+    const others = [...this.#pending.values()].flatMap(({ options }) => options.asker ?? []);
+    for (const asker of others) {
+      asker.note(
+        `${this.label} asked for input (${method}) while several calls were running; nobody could tell which of them it was about, so it was declined`,
+      );
+    }
+    if (others.length === 0)
+      this.#events.warning(`asked for input (${method}) outside of any call; it was declined`);
+    if (method === 'elicitation/create') return { action: 'decline' };
+    throw new Refusal(METHOD_NOT_FOUND, `${method} is answered only while a call runs`);
+  }
+
+  async #reply(
+    reply:
+      | { id: RequestId; result: JsonObject }
+      | { id: RequestId; error: { code: number; message: string } },
+  ): Promise<void> {
+    await this.channel.send({ jsonrpc: '2.0', ...reply }, this.sendOptions('', {})).catch(() => undefined);
+  }
+
+  // ---- clocks and ends ----
+
+  readonly #expire = (entry: Entry): void => {
+    const { method, options } = entry;
+    const over = performance.now() >= entry.deadline - 1;
+    const what = over
+      ? `${method} was not answered within ${options.timeoutMax ?? options.timeout} ms`
+      : `${method} made no progress for ${options.timeout} ms`;
+    const sent = entry.state === 'sent';
+    this.#giveUp(entry, 'timed out');
+    this.#settle(
+      entry,
+      new MidspanError({
+        code: 'timeout',
+        label: this.label,
+        what,
+        next: 'Raise its timeouts if it needs longer',
+        data: { sent },
+      }),
+    );
+  };
+
+  /** Progress winds the clock up again, but never past the deadline. */
+  #wind(entry: Entry): void {
+    if (entry.timer === undefined) return;
+    const left = entry.deadline - performance.now();
+    if (left >= entry.options.timeout) return void entry.timer.refresh();
+    clearTimeout(entry.timer);
+    entry.timer = setTimeout(this.#expire, Math.max(left, 0), entry);
+  }
+
+  #hold(entry: Entry): void {
+    if (entry.questions++ > 0) return;
+    entry.heldSince = performance.now();
+    clearTimeout(entry.timer);
+  }
+
+  #release(entry: Entry): void {
+    if (--entry.questions > 0 || entry.state === 'settled') return;
+    entry.deadline += performance.now() - entry.heldSince;
+    const left = Math.min(entry.options.timeout, entry.deadline - performance.now());
+    if (entry.options.timeout !== 0) entry.timer = setTimeout(this.#expire, left, entry);
+  }
+
+  #abort(entry: Entry): void {
+    const sent = entry.state === 'sent';
+    this.#giveUp(entry, 'cancelled by the caller');
+    this.#settle(entry, this.#cancelled(entry.method, sent));
+  }
+
+  /** Tells the server that nobody waits any more. */
+  #giveUp(entry: Entry, reason: string): void {
+    if (entry.state !== 'sent') return;
+    const { exchange } = entry;
+    entry.exchange = undefined;
+    const byClosing = this.codec.cancelByClosing && this.channel.perRequestStream;
+    if (!byClosing && entry.options.uncancellable !== true) {
+      void this.notify('notifications/cancelled', { requestId: entry.id, reason });
+    }
+    exchange?.abort();
+  }
+
+  #settle(entry: Entry, outcome: Answer | MidspanError): void {
+    if (entry.state === 'settled') return;
+    const counted = entry.state === 'sent' && entry.options.stream === undefined;
+    if (entry.state === 'waiting') {
+      const place = this.#queue.indexOf(entry);
+      if (place >= 0) this.#queue.splice(place, 1);
+    }
+    entry.state = 'settled';
+    this.#pending.delete(entry.id);
+    clearTimeout(entry.timer);
+    entry.stopListening?.();
+    if (outcome instanceof MidspanError) entry.reject(outcome);
+    else entry.resolve(outcome);
+    if (!counted) return;
+    this.#inFlight -= 1;
+    const next = this.#inFlight < IN_FLIGHT_MAX ? this.#queue.shift() : undefined;
+    if (next !== undefined) this.#transmit(next);
+  }
+
+  #end(reason: MidspanError): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = reason;
+    for (const cancelled of this.#inbound.values()) cancelled.abort();
+    for (const entry of this.#queue.splice(0)) this.#settle(entry, this.#unsent(reason));
+    for (const entry of [...this.#pending.values()]) {
+      entry.exchange?.abort();
+      entry.exchange = undefined;
+      this.#settle(
+        entry,
+        new MidspanError({
+          code: 'closed',
+          label: this.label,
+          what: `the connection ended while ${entry.method} was running, so its outcome is unknown (${reason.what})`,
+          next: 'Check what happened before you call again',
+          cause: reason,
+          data: { sent: true },
+        }),
+      );
+    }
+  }
+
+  #unsent(reason: MidspanError): MidspanError {
+    return new MidspanError({
+      code: 'closed',
+      label: this.label,
+      what: `the connection has ended (${reason.what})`,
+      cause: reason,
+      data: { sent: false },
+    });
+  }
+
+  #cancelled(method: string, sent: boolean): MidspanError {
+    return new MidspanError({
+      code: 'cancelled',
+      label: this.label,
+      what: `${method} was cancelled`,
+      data: { sent },
+    });
+  }
+
+  #broken(method: string, problem: string): MidspanError {
+    return new MidspanError({
+      code: 'protocol',
+      label: this.label,
+      what: `the server answered ${method} with ${problem}`,
+      next: 'Report this to the author of the server',
+    });
+  }
+}
