@@ -1,0 +1,119 @@
+/** What every command is given, and how it opens the host. */
+import type { Command } from 'commander';
+import type { Config, Host } from '../index.ts';
+import { MidspanError } from '../errors.ts';
+import type { Printer } from './print.ts';
+
+export interface Context {
+  print: Printer;
+  stdin: NodeJS.ReadableStream & { isTTY?: boolean };
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  /** Aborts when the command should end. */
+  signal: AbortSignal;
+}
+
+/** The options that every command has. */
+export interface CommonOptions {
+  config?: string;
+  json?: boolean;
+}
+
+export function withCommonOptions(command: Command): Command {
+  return command
+    .option(
+      '-c, --config <file>',
+      'configuration file; default: midspan.json or .mcp.json, from here upwards',
+    )
+    .option('--json', 'print JSON, in the form that docs/cli.md describes');
+}
+
+/** The text under a command's help. */
+export const examples = (...lines: string[]): string =>
+  `\nExamples:\n${lines.map((line) => `  $ midspan ${line}`).join('\n')}\n`;
+
+/** Opens the configured servers, or only one of them, and closes them whatever happens. */
+export async function withHost<T>(
+  context: Context,
+  options: { config?: string | undefined; only?: string; patient?: boolean },
+  use: (host: Host, config: Config) => Promise<T>,
+): Promise<T> {
+  const { print, env, cwd, signal } = context;
+  const { loadConfig, openHost } = await import('../index.ts');
+  const all = await loadConfig({ cwd, env, ...(options.config !== undefined && { path: options.config }) });
+  const config = options.only === undefined ? all : { ...all, servers: [serverOf(all, options.only)] };
+  const waiting = new Set(
+    config.servers.filter(({ disabled }) => disabled !== true).map(({ label }) => label),
+  );
+  const showWaiting = (): void =>
+    print.status(waiting.size === 0 ? undefined : `Waiting for ${[...waiting].join(', ')}`);
+  showWaiting();
+  let isStarting = true;
+  const host = await openHost(config, {
+    env,
+    cwd,
+    signal,
+    onEvent(event) {
+      if (event.type === 'warning') {
+        print.note(
+          { style: 'yellow', text: 'warning' },
+          ` ${event.label === undefined ? '' : `${event.label}: `}${event.message}`,
+        );
+      }
+      if (event.type !== 'server' || event.state === 'starting') return;
+      waiting.delete(event.label);
+      if (isStarting) showWaiting();
+    },
+  });
+  try {
+    if (options.patient === true) await host.settled({ signal });
+    signal.throwIfAborted();
+    isStarting = false;
+    print.status(undefined);
+    return await use(host, config);
+  } finally {
+    print.status(undefined);
+    await host.close();
+  }
+}
+
+function serverOf(config: Config, label: string): Config['servers'][number] {
+  const server = config.servers.find((candidate) => candidate.label === label);
+  const labels = config.servers.map((candidate) => candidate.label).join(', ');
+  if (server === undefined) {
+    throw new MidspanError({
+      code: 'usage',
+      what: `there is no server labeled ${JSON.stringify(label)}`,
+      next: labels === '' ? 'The configuration names no server' : `Configured are: ${labels}`,
+    });
+  }
+  if (server.disabled === true) {
+    throw new MidspanError({
+      code: 'usage',
+      label,
+      what: 'the server is disabled',
+      next: 'Take `disabled` out of its configuration',
+    });
+  }
+  return server;
+}
+
+/** Servers that did not come up, told beside the result: what they would add is missing from it. */
+export function noteFailures(host: Host, print: Printer): void {
+  for (const { label, error } of host.servers()) {
+    if (error === undefined) continue;
+    const message = error.label === undefined ? `${label}: ${error.message}` : error.message;
+    print.note({ style: 'red', text: 'failed' }, ` ${message}`);
+  }
+}
+
+/** The whole of standard input. */
+export async function readStdin({ stdin, signal }: Context): Promise<string> {
+  const chunks: Buffer[] = [];
+  const { Readable } = await import('node:stream');
+  for await (const chunk of new Readable().wrap(stdin).iterator()) {
+    signal.throwIfAborted();
+    chunks.push(Buffer.from(chunk as Buffer));
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

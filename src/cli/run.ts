@@ -1,0 +1,137 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { MidspanError } from '../errors.ts';
+import type { RunEvent } from '../run/events.ts';
+import {
+  type CommonOptions,
+  type Context,
+  examples,
+  noteFailures,
+  readStdin,
+  withCommonOptions,
+  withHost,
+} from './context.ts';
+import { EXIT, exitCodeOf } from './exit.ts';
+import { cut, type Printer } from './print.ts';
+
+interface RunOptions extends CommonOptions {
+  model: string;
+  system?: string;
+  maxTurns?: number;
+  maxCalls?: number;
+  maxSeconds?: number;
+  maxTokens?: number;
+  tools?: string[];
+}
+
+/** `midspan run`: a model answers a prompt with the tools of all servers. */
+export function runCommand(context: Context, exit: (code: number) => void): Command {
+  return withCommonOptions(new Command('run'))
+    .description('let a model answer a prompt with the tools of all servers')
+    .argument('[prompt]', 'what to do; - or nothing reads it from standard input')
+    .requiredOption('-m, --model <model>', 'such as anthropic:<model>, openai:<model> or script:<file>')
+    .option('--system <text>', 'the system prompt')
+    .option('--tools <globs...>', 'offer only tools whose exposed names match')
+    .option('--max-turns <n>', 'answers of the model', whole)
+    .option('--max-calls <n>', 'tool calls', whole)
+    .option('--max-seconds <n>', 'time for the whole run', whole)
+    .option('--max-tokens <n>', 'output tokens of each answer', whole)
+    .addHelpText(
+      'after',
+      examples(
+        "run --model anthropic:claude-sonnet-4-5 'List the files here and sum up the README'",
+        "run --model openai:gpt-5 --max-turns 5 --tools 'files__*' -- 'What changed today?'",
+        'run --model script:tour.json --json - < prompt.txt',
+      ),
+    )
+    .action(async (prompt: string | undefined, options: RunOptions) => {
+      exit(await run(context, prompt, options));
+    });
+}
+
+async function run(context: Context, prompt: string | undefined, options: RunOptions): Promise<number> {
+  const { print, signal } = context;
+  const content = await promptText(context, prompt);
+  return withHost(context, { config: options.config }, async (host) => {
+    noteFailures(host, print);
+    const limits = {
+      ...(options.maxTurns !== undefined && { turns: options.maxTurns }),
+      ...(options.maxCalls !== undefined && { calls: options.maxCalls }),
+      ...(options.maxSeconds !== undefined && { milliseconds: options.maxSeconds * 1000 }),
+    };
+    const running = host.run({
+      model: options.model,
+      messages: [{ role: 'user', content }],
+      limits,
+      signal,
+      ...(options.system !== undefined && { system: options.system }),
+      ...(options.tools !== undefined && { tools: options.tools }),
+      ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
+    });
+    for await (const event of running) {
+      if (options.json === true) print.json(event);
+      else show(event, print);
+    }
+    const { reason, error } = await running.result;
+    if (reason === 'complete') return EXIT.good;
+    return error === undefined ? EXIT.failed : exitCodeOf(error);
+  });
+}
+
+async function promptText(context: Context, prompt: string | undefined): Promise<string> {
+  const isPiped = context.stdin.isTTY !== true;
+  const text =
+    prompt === '-' || (prompt === undefined && isPiped) ? await readStdin(context) : (prompt ?? '');
+  if (text.trim() !== '') return text;
+  throw new MidspanError({
+    code: 'usage',
+    what: 'there is no prompt',
+    next: 'Give it as an argument, or on standard input',
+  });
+}
+
+function show(event: RunEvent, print: Printer): void {
+  switch (event.type) {
+    case 'text':
+      return print.text(event.delta);
+    case 'reasoning':
+      return print.status('Thinking');
+    case 'turn':
+      if (event.text !== '' && !event.text.endsWith('\n')) print.text('\n');
+      return undefined;
+    case 'call.started':
+      return print.note(
+        { style: 'dim', text: 'call ' },
+        ` ${event.name} ${cut(JSON.stringify(event.arguments), 100)}`,
+      );
+    case 'call.progress':
+      return print.status(
+        `${event.id}: ${event.progress}${event.total === undefined ? '' : ` of ${event.total}`} ${event.message ?? ''}`,
+      );
+    case 'call.finished':
+      return print.note(
+        event.isError ? { style: 'red', text: 'error' } : { style: 'green', text: 'done ' },
+        ` ${event.name}, ${event.milliseconds} ms`,
+      );
+    case 'warning':
+      return print.note({ style: 'yellow', text: 'warning' }, ` ${event.message}`);
+    case 'usage':
+      return undefined;
+    case 'end': {
+      const { usage, turns, calls, reason, detail } = event;
+      if (reason !== 'complete') {
+        print.note({ style: 'red', text: 'ended' }, ` ${reason}${detail === undefined ? '' : `: ${detail}`}`);
+      }
+      return print.note({
+        style: 'dim',
+        text: `${turns} turns, ${calls} calls, ${usage.input} tokens in, ${usage.output} out`,
+      });
+    }
+    default:
+      return event satisfies never;
+  }
+}
+
+function whole(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}

@@ -1,0 +1,49 @@
+/** What ends a command early: Ctrl-C and other signals, or a reader that left the pipe. */
+import type { EventEmitter } from 'node:events';
+import type { Printer } from './print.ts';
+
+export interface Stop {
+  readonly signal: AbortSignal;
+  /** The exit code, once something has ended the command early. */
+  code(): number | undefined;
+  dispose(): void;
+}
+
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+/**
+ * The first signal cancels what is running, so that servers hear of it and close; the second leaves at once.
+ * A reader that leaves (`| head -1`) ends the command quietly.
+ */
+export function watchStop(
+  process: EventEmitter & { exit(code: number): never; stdout: EventEmitter; stderr: EventEmitter },
+  print: Printer,
+): Stop {
+  const controller = new AbortController();
+  let code: number | undefined;
+  const handlers = Object.entries(SIGNALS).map(([name, exitCode]) => {
+    const handler = (): void => {
+      if (code !== undefined) process.exit(exitCode);
+      code = exitCode;
+      print.note(name === 'SIGINT' ? 'Canceling. Press Ctrl-C again to leave at once.' : 'Canceling.');
+      controller.abort();
+    };
+    process.on(name, handler);
+    return [name, handler] as const;
+  });
+  const readerLeft = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== 'EPIPE') throw error;
+    code ??= 0;
+    controller.abort();
+  };
+  const ignored = (): void => undefined;
+  process.stdout.on('error', readerLeft);
+  process.stderr.on('error', ignored);
+  return {
+    signal: controller.signal,
+    code: () => code,
+    dispose() {
+      for (const [name, handler] of handlers) process.off(name, handler);
+    },
+  };
+}
