@@ -1,0 +1,153 @@
+/** Reads a schema once: bounded, copied, brought to 2020-12, references found. Lowering and validation both start here. */
+import type { Json, JsonObject } from '../types.ts';
+import { ANNOTATIONS, isObject, subschemas } from './keywords.ts';
+import type { Schema } from './keywords.ts';
+import { MAX_DEPTH, MAX_NODES } from './limits.ts';
+import { modernize } from './modernize.ts';
+import { createNotes, placeName, quoted, shown } from './notes.ts';
+import type { Notes } from './notes.ts';
+import { indexReferences } from './reference.ts';
+
+export interface SchemaDocument {
+  /** A private copy in 2020-12 form. */
+  root: Schema;
+  /** What bringing it to 2020-12 changed. */
+  notes: Notes;
+  /** The target of a `$ref` that stands in the copy. */
+  target(ref: string): Schema;
+  /** Whether any schema in it has `unevaluatedProperties` or `unevaluatedItems`. */
+  tracksEvaluated: boolean;
+  /** Set when `$schema` names a dialect that we do not know. */
+  foreignDialect?: string;
+}
+
+/** Why a schema cannot be used. `size` when only our limits stand against it. */
+export interface Refusal {
+  refused: string;
+  size: boolean;
+}
+
+export function readSchema(schema: Schema): SchemaDocument | Refusal {
+  const copied = copyBounded(schema);
+  if ('refused' in copied) return copied;
+  const root = copied.copy as Schema;
+  const notes = createNotes();
+  const targets = new Map<string, Schema>();
+  const target = (ref: string): Schema => targets.get(ref) ?? false;
+  if (typeof root === 'boolean') return { root, notes, target, tracksEvaluated: false };
+
+  const dialect = dialectOf(root);
+  const references = indexReferences(root);
+  const places = new Map<JsonObject, string[]>();
+  const pending: [JsonObject, string[]][] = [[root, []]];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const [node, place] = next;
+    if (places.has(node)) continue;
+    places.set(node, place);
+    staticReference(node);
+    const ref = node['$ref'];
+    if (typeof ref === 'string') {
+      const found = references.find(ref, node);
+      if ('problem' in found) {
+        const where = placeName(place);
+        const at = where === '' ? 'at the root' : `at ${quoted(where)}`;
+        return { refused: `$ref ${shown(ref, 120)} ${at} ${found.problem}`, size: false };
+      }
+      const key = found.plain ? ref : `#reference-${targets.size}`;
+      node['$ref'] = key;
+      targets.set(key, found.target);
+      if (typeof found.target !== 'boolean') pending.push([found.target, [...place, '$ref']]);
+    }
+    modernize(node, { old: dialect.old, notes, at: placeName(place), root: node === root });
+    const inner = [...subschemas(node)].reverse();
+    for (const [tokens, child] of inner) {
+      if (typeof child !== 'boolean') pending.push([child, [...place, ...tokens]]);
+    }
+  }
+  const loop = loopWithoutProgress(places.keys(), target);
+  if (loop !== undefined)
+    return { refused: `$ref ${shown(loop, 120)} leads back to itself without progress`, size: false };
+  const tracksEvaluated = [...places.keys()].some(
+    (node) => node['unevaluatedProperties'] !== undefined || node['unevaluatedItems'] !== undefined,
+  );
+  const read: SchemaDocument = { root, notes, target, tracksEvaluated };
+  if (dialect.foreign !== undefined) read.foreignDialect = dialect.foreign;
+  return read;
+}
+
+/** `$recursiveRef` and `$dynamicRef` are read as plain references: there is one document, and no one extends it. */
+function staticReference(node: JsonObject): void {
+  for (const keyword of ['$dynamicRef', '$recursiveRef']) {
+    const ref = node[keyword];
+    if (typeof ref === 'string' && node['$ref'] === undefined) node['$ref'] = ref;
+    delete node[keyword];
+  }
+}
+
+function dialectOf(root: JsonObject): { old: boolean; foreign?: string } {
+  const name = root['$schema'];
+  if (typeof name !== 'string') return { old: false };
+  const known =
+    /^https?:\/\/json-schema\.org\/(?:draft-0([3-7])\/|draft\/(2019-09|2020-12)\/)?schema#?$/.exec(name);
+  if (known === null) return { old: false, foreign: name };
+  return { old: known[1] !== undefined };
+}
+
+function copyBounded(schema: Json): { copy: Json } | Refusal {
+  let nodes = 0;
+  let refusal: string | undefined;
+  function copy(value: Json, depth: number): Json {
+    if (refusal !== undefined) return null;
+    if (++nodes > MAX_NODES) refusal = `the schema has more than ${MAX_NODES} nodes`;
+    else if (depth > MAX_DEPTH) refusal = `the schema is nested deeper than ${MAX_DEPTH}`;
+    else if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1));
+    else if (isObject(value)) {
+      const members: [string, Json][] = [];
+      for (const name of Object.keys(value)) {
+        const item = value[name];
+        if (item !== undefined) members.push([name, copy(item, depth + 1)]);
+      }
+      return Object.fromEntries(members);
+    }
+    return value;
+  }
+  const result = copy(schema, 1);
+  return refusal === undefined ? { copy: result } : { refused: refusal, size: true };
+}
+
+/** The first reference on a way from a schema to itself that never enters a member or an item. */
+function loopWithoutProgress(
+  nodes: Iterable<JsonObject>,
+  target: (ref: string) => Schema,
+): string | undefined {
+  const state = new Map<JsonObject, 'open' | 'done'>();
+  function visit(node: Schema, via: string): string | undefined {
+    if (typeof node === 'boolean') return undefined;
+    const known = state.get(node);
+    if (known !== undefined) return known === 'open' ? via : undefined;
+    state.set(node, 'open');
+    const ref = node['$ref'];
+    let found = typeof ref === 'string' ? visit(target(ref), ref) : undefined;
+    for (const [tokens, child] of subschemas(node)) {
+      if (found !== undefined) break;
+      if (IN_PLACE.has(tokens[0]!)) found = visit(child, via);
+    }
+    state.set(node, 'done');
+    return found;
+  }
+  for (const node of nodes) {
+    const found = visit(node, '');
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Keywords whose subschemas look at the same instance. */
+const IN_PLACE = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas']);
+
+/** A schema that says nothing: `true`, `{}`, or words alone. */
+export function saysNothing(schema: Schema): boolean {
+  return (
+    schema === true || (schema !== false && Object.keys(schema).every((keyword) => ANNOTATIONS.has(keyword)))
+  );
+}
