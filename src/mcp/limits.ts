@@ -37,8 +37,10 @@ export const CONNECTIONS = 128;
 export const REDIRECTS = 5;
 /** HTTP: silence within a body that is not an event stream. */
 export const BODY_IDLE_MS = 60_000;
-/** HTTP: from sending a request to the end of an answer that is not an event stream. */
+/** HTTP: from sending a request to the end of an answer that is not an event stream, unless the configuration allows more. */
 export const EXCHANGE_MS = 600_000;
+/** HTTP: how often the times above are checked. */
+export const SWEEP_MS = 500;
 /** HTTP: setting a connection up. */
 export const CONNECT_MS = 10_000;
 /** HTTP+SSE: from the start of the stream to its `endpoint` event. */

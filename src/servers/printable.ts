@@ -1,3 +1,5 @@
+import { NOISE_CHARACTERS } from '../mcp/limits.ts';
+
 /* eslint-disable no-control-regex */
 const ESCAPE_SEQUENCES =
   /\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[\u001B\u009B][[\]()#;?]*(?:\d{1,4}(?:;\d{0,4})*)?[\d@-~]/g;
@@ -11,6 +13,11 @@ export function printable(text: string): string {
     .replace(/\r\n?/g, '\n')
     .replace(CONTROLS, '')
     .replace(INVISIBLE, '');
+}
+
+/** What is shown of something that is no message. */
+export function noiseOf(text: string): string {
+  return printable(text.slice(0, 4 * NOISE_CHARACTERS)).slice(0, NOISE_CHARACTERS);
 }
 
 const SECRET_NAME = /token|key|secret|passw|auth|credential|cookie|session/i;

@@ -8,11 +8,12 @@ import { statSync } from 'node:fs';
 import spawn from 'cross-spawn';
 import { type ErrorCode, MidspanError, messageOf } from '../errors.ts';
 import { DRAIN_MS, NOISE_CHARACTERS, NOISE_LINES, STDERR_BYTES, WRITE_QUEUE_BYTES } from '../mcp/limits.ts';
-import type { Json, JsonObject, StdioTransport } from '../types.ts';
+import type { JsonObject, StdioTransport } from '../types.ts';
 import type { Channel, ChannelHandlers, Sent } from './channel.ts';
 import { inheritedEnvironment } from './environment.ts';
 import { LineReader, LineTooLongError } from './line-reader.ts';
-import { printable, redactor, Tail } from './printable.ts';
+import { messagesIn } from './messages.ts';
+import { noiseOf, printable, redactor, Tail } from './printable.ts';
 import { ProcessTree } from './process-tree.ts';
 
 export interface StdioOptions {
@@ -186,7 +187,7 @@ class StdioChannel implements Channel {
       const what = line.includes(0) ? 'a NUL byte' : 'bytes that are not UTF-8';
       throw this.#error('protocol', `it wrote ${what} to its stdout and was stopped`, STDOUT_ADVICE);
     }
-    for (const message of messagesOf(line)) {
+    for (const message of messagesIn(line.toString('utf8'))) {
       if (message === undefined) this.#hear(line);
       else handlers.message(message, undefined);
     }
@@ -195,9 +196,7 @@ class StdioChannel implements Channel {
   #hear(line: Buffer): void {
     this.#noise += 1;
     if (this.#noise < NOISE_LINES) {
-      this.#handlers?.noise(
-        this.#redact(printable(line.toString('utf8', 0, 4 * NOISE_CHARACTERS)).slice(0, NOISE_CHARACTERS)),
-      );
+      this.#handlers?.noise(this.#redact(noiseOf(line.toString('utf8', 0, 4 * NOISE_CHARACTERS))));
     } else if (this.#noise === NOISE_LINES) {
       this.#handlers?.noise(
         `it wrote ${NOISE_LINES} lines that are no messages; more are not shown. ${STDOUT_ADVICE}`,
@@ -308,21 +307,6 @@ class StdioChannel implements Channel {
 }
 
 const STDOUT_ADVICE = 'Its stdout must carry MCP messages only; a server logs to stderr';
-
-/** The messages of one line; undefined for what is none. A line may hold a batch (revision 2025-03-26). */
-function messagesOf(line: Buffer): (JsonObject | undefined)[] {
-  let value: Json;
-  try {
-    value = JSON.parse(line.toString('utf8')) as Json;
-  } catch {
-    return [undefined];
-  }
-  return Array.isArray(value) ? value.map(asMessage) : [asMessage(value)];
-}
-
-function asMessage(value: Json): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-}
 
 function started(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,0 +1,190 @@
+/**
+ * HTTP exchanges with the origin of one server, over a pool of its own in undici's dispatcher. No web streams, and no
+ * AbortSignal that requests share: one would gather a listener per request.
+ */
+import type { Dispatcher } from 'undici';
+import { type ErrorCode, MidspanError } from '../errors.ts';
+import { CONNECT_MS, CONNECTIONS, EXCHANGE_MS, HEADER_BYTES, SWEEP_MS } from '../mcp/limits.ts';
+import {
+  type Answer,
+  type BodyReader,
+  Exchange,
+  type ExchangeContext,
+  type HttpRequest,
+  type OpenReader,
+} from './exchange.ts';
+import { shownUrl } from './http-error.ts';
+import { redactor } from './printable.ts';
+
+export interface HttpClientOptions {
+  label: string;
+  url: string;
+  /** Sent with every request. */
+  headers: Readonly<Record<string, string>>;
+  /** Milliseconds for a whole answer that is not an event stream. */
+  exchangeTimeout?: number;
+  /** Our own environment, of which the proxy variables are used. Default `process.env`. */
+  environment?: Readonly<Record<string, string | undefined>>;
+}
+
+export class HttpClient {
+  readonly url: URL;
+  readonly #label: string;
+  readonly #headers: Record<string, string> = {};
+  readonly #environment: Readonly<Record<string, string | undefined>>;
+  readonly #timeout: number;
+  readonly #redact: (text: string) => string;
+  readonly #active = new Set<{ abort(reason: MidspanError): void; checkTime?(now: number): void }>();
+  #context: ExchangeContext | undefined;
+  #dispatcher: Dispatcher | undefined;
+  #sweep: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  /** @throws MidspanError `config` when the URL is none */
+  constructor({ label, url, headers, exchangeTimeout, environment }: HttpClientOptions) {
+    this.#label = label;
+    this.#environment = environment ?? process.env;
+    this.#timeout = exchangeTimeout ?? EXCHANGE_MS;
+    if (!/^https?:/i.test(url) || !URL.canParse(url)) {
+      throw this.error('config', 'its "url" is no http or https URL', 'Correct it');
+    }
+    this.url = new URL(url);
+    const { username, password } = this.url;
+    if (username !== '' || password !== '') {
+      const login = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
+      this.#headers['authorization'] = `Basic ${login.toString('base64')}`;
+    }
+    for (const [name, value] of Object.entries(headers)) this.#headers[name.toLowerCase()] = value;
+    this.#redact = redactor(this.#headers, true);
+  }
+
+  /** Loads undici and prepares the pool; no traffic yet. */
+  async open(): Promise<void> {
+    const { EnvHttpProxyAgent, Pool } = await import('undici');
+    const options = {
+      connections: CONNECTIONS,
+      connect: { timeout: CONNECT_MS },
+      maxHeaderSize: HEADER_BYTES,
+      headersTimeout: 0, // exchanges watch the time: they know a body from an event stream
+      bodyTimeout: 0,
+    };
+    const proxies = this.#proxies();
+    this.#dispatcher =
+      proxies === undefined
+        ? new Pool(this.url.origin, options)
+        : new EnvHttpProxyAgent({ ...options, ...proxies });
+    this.#context = {
+      label: this.#label,
+      url: this.url,
+      dispatcher: this.#dispatcher,
+      timeout: this.#timeout,
+      error: this.error,
+      redact: (text, request) => redactor(request.headers)(this.#redact(text)),
+      settled: (exchange) => this.#active.delete(exchange),
+    };
+  }
+
+  /**
+   * Resolves with the answer when its body has ended and was read.
+   * @throws HttpStatusError for a status other than 2xx; MidspanError `unreachable` when nothing was sent, `closed` when
+   * the exchange broke, `cancelled`, `timeout`, `limit`, `protocol`
+   */
+  exchange(request: HttpRequest, open: OpenReader): Promise<Answer> {
+    if (this.#context === undefined || this.#closed)
+      return Promise.reject(this.error('closed', 'the connection is closed'));
+    const exchange = new Exchange(
+      this.#context,
+      { ...request, headers: { ...this.#headers, ...request.headers } },
+      open,
+    );
+    this.#active.add(exchange);
+    this.#sweep ??= setInterval(this.#checkTimes, SWEEP_MS).unref();
+    exchange.start();
+    return exchange.answer;
+  }
+
+  /** Waits. The signal and `close` end the wait with an error. */
+  pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (reason?: MidspanError) => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+        this.#active.delete(waiting);
+        if (reason === undefined) resolve();
+        else reject(reason);
+      };
+      const waiting = { abort: settle };
+      const onAbort = () =>
+        settle(this.error('cancelled', 'the request was cancelled', undefined, signal?.reason));
+      const timer = setTimeout(settle, milliseconds);
+      this.#active.add(waiting);
+      signal?.addEventListener('abort', onAbort);
+      if (signal?.aborted) onAbort();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#sweep);
+    const reason = this.error('closed', 'the connection was closed');
+    for (const active of this.#active) active.abort(reason);
+    await this.#dispatcher?.destroy().catch(() => {});
+  }
+
+  readonly error = (code: ErrorCode, what: string, next?: string, cause?: unknown): MidspanError =>
+    new MidspanError({
+      code,
+      what,
+      label: this.#label,
+      ...(next === undefined ? {} : { next }),
+      ...(cause === undefined ? {} : { cause }),
+    });
+
+  /** The error for a 2xx answer that is neither JSON nor an event stream. */
+  unexpected(answer: Answer): MidspanError {
+    const type = answer.headers['content-type'];
+    const what = type === undefined ? 'something without a content type' : JSON.stringify(type.slice(0, 100));
+    return this.error(
+      'protocol',
+      `${shownUrl(this.url)} answered with ${what}, not with JSON or an event stream`,
+      'Check that its "url" is the MCP endpoint',
+    );
+  }
+
+  readonly #checkTimes = (): void => {
+    if (this.#active.size === 0) {
+      clearInterval(this.#sweep);
+      this.#sweep = undefined;
+    }
+    const now = performance.now();
+    for (const active of this.#active) active.checkTime?.(now);
+  };
+
+  /** The proxies of the environment, when there is one for this URL. This machine is reached without. */
+  #proxies(): { httpProxy: string; httpsProxy: string; noProxy: string } | undefined {
+    const variable = (name: string) => this.#environment[name] ?? this.#environment[name.toUpperCase()] ?? '';
+    const httpProxy = variable('http_proxy');
+    const httpsProxy = variable('https_proxy');
+    if ((this.url.protocol === 'https:' ? httpsProxy : httpProxy) === '') return undefined;
+    if (/^(localhost|127(\.\d+){3}|\[::1\])$/.test(this.url.hostname)) return undefined;
+    return { httpProxy, httpsProxy, noProxy: variable('no_proxy') };
+  }
+}
+
+/** For an answer that says nothing beyond its status. */
+export const IGNORE_BODY: BodyReader = { stream: false, data() {}, end() {} };
+
+/** The media type of an answer, in lower case and without parameters. */
+export function contentType({ headers }: Answer): string | undefined {
+  return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+}
+
+/** The headers that a caller gave, in lower case, and ours, which win. */
+export function withHeaders(
+  given: Record<string, string> | undefined,
+  ours: Record<string, string>,
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name in given) headers[name.toLowerCase()] = given[name] ?? '';
+  return Object.assign(headers, ours);
+}
