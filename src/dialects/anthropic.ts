@@ -1,5 +1,4 @@
 /** Anthropic Messages (API versions 2023-06-01 and 2026-10-21). */
-import { MidspanError } from '../errors.ts';
 import type { ContentBlock, JsonObject } from '../types.ts';
 import { strictBudget } from './anthropic-strict.ts';
 import { readArguments, readCalls } from './calls.ts';
@@ -20,6 +19,7 @@ import type {
   TurnRequest,
   Usage,
 } from './dialect.ts';
+import { apiError, endedEarly } from './failures.ts';
 import { asNumber, asObject, asObjects, asText } from './json.ts';
 import { captionOf, readResult } from './results.ts';
 
@@ -96,7 +96,7 @@ export const anthropic: Dialect = {
 };
 
 function turn(body: JsonObject, model: string): Turn {
-  if (body['type'] === 'error') throw apiError(body);
+  if (body['type'] === 'error') throw apiError(body['error']);
   const blocks = asObjects(body['content']);
   const uses = blocks.filter(isCall);
   const calls = readCalls(
@@ -164,16 +164,6 @@ function usageOf(usage: JsonObject): Usage {
   };
 }
 
-function apiError(event: JsonObject): MidspanError {
-  const error = asObject(event['error']) ?? {};
-  const type = asText(error['type']) || 'error';
-  return new MidspanError({
-    code: 'model',
-    what: `the model API answered ${type}: ${asText(error['message'])}`,
-    data: { type },
-  });
-}
-
 function reader(model: string): TurnReader {
   let message: JsonObject = {};
   let usage: JsonObject = {};
@@ -211,7 +201,7 @@ function reader(model: string): TurnReader {
     push(event) {
       switch (event['type']) {
         case 'error':
-          throw apiError(event);
+          throw apiError(event['error']);
         case 'message_start':
           message = asObject(event['message']) ?? {};
           usage = asObject(message['usage']) ?? {};
@@ -240,11 +230,7 @@ function reader(model: string): TurnReader {
     },
     end() {
       if (!stopped && typeof message['stop_reason'] !== 'string') {
-        throw new MidspanError({
-          code: 'model',
-          what: 'the stream ended before the turn did',
-          next: 'Send the request again',
-        });
+        throw endedEarly();
       }
       const content = [...blocks.entries()]
         .sort(([a], [b]) => a - b)

@@ -33,6 +33,8 @@ export interface DefinitionRules {
   /** How much more than the usual vocabulary the API's tokenizer needs. */
   tokenFactor: number;
   entry(definition: Definition): JsonObject;
+  /** How the entries stand in the request's list; absent: as they are. */
+  list?: (entries: JsonObject[]) => JsonObject[];
 }
 
 /** Same input, same bytes: the order is the one given, and nothing but the input counts. */
@@ -88,7 +90,7 @@ export function compile(tools: readonly ExposedTool[], rules: DefinitionRules): 
   }
   return {
     dialect: rules.dialect,
-    tools: compiled,
+    tools: compiled.length === 0 || rules.list === undefined ? compiled : rules.list(compiled),
     report,
     restore: (name, args) => loweredOf.get(name)?.restore(args) ?? args,
   };

@@ -28,7 +28,7 @@ export interface CompileEntry {
 /** A list of tools compiled for one dialect. Same input, same bytes. */
 export interface Compiled {
   dialect: DialectId;
-  /** Ready for the request's `tools` member, in the order given. */
+  /** Ready for the request's `tools` member, in the order given; some APIs group all functions in one entry. */
   tools: JsonObject[];
   /** One entry per tool given, in the order given. */
   report: CompileEntry[];
@@ -89,8 +89,11 @@ export type Stop =
   /** The turn broke (malformed call, failed response); `detail` says how. */
   | 'failed';
 
+/** Tokens of one turn, counted alike for every API. */
 export interface Usage {
+  /** Everything that went in, cached or not: `cacheRead` and `cacheWrite` are parts of it. */
   input: number;
+  /** Everything that came out: `reasoning` is a part of it. */
   output: number;
   cacheRead?: number;
   cacheWrite?: number;
@@ -137,12 +140,18 @@ export interface TurnRequest {
 
 export interface Encoded {
   body: JsonObject;
-  /** What the API could not carry, in words: for events and reports. */
+  /**
+   * What the API could not carry, in words: for events and reports. A request holds the whole conversation, so the
+   * same words come again with every turn.
+   */
   losses: string[];
 }
 
 export interface ResultOptions {
-  /** Keeps a block the API cannot carry and returns the handle to name in its placeholder. */
+  /**
+   * Keeps a block the API cannot carry and returns the handle to name in its placeholder. It is asked again whenever the
+   * result is encoded again, and must give the same handle for the same content, or prompt caches are lost.
+   */
   keep?: (block: ContentBlock, call: Call) => string | undefined;
   /** Bytes of text per result before truncation with a notice. Default 262,144. */
   maxText?: number;

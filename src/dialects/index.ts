@@ -6,18 +6,26 @@ import { MidspanError } from '../errors.ts';
 import type { JsonObject, ToolDefinition } from '../types.ts';
 import { anthropic } from './anthropic.ts';
 import type { Call, Compiled, Dialect, DialectId, ExposedTool } from './dialect.ts';
+import { gemini } from './gemini.ts';
+import { geminiInteractions } from './gemini-interactions.ts';
+import { openaiChat } from './openai-chat.ts';
 import { openaiResponses } from './openai-responses.ts';
 
 export type * from './dialect.ts';
 export { estimateTokens } from './tokens.ts';
-export { anthropic, openaiResponses };
+export { anthropic, gemini, geminiInteractions, openaiChat, openaiResponses };
 
-const dialects: Partial<Record<DialectId, Dialect>> = { anthropic, 'openai-responses': openaiResponses };
+const dialects: Record<DialectId, Dialect> = {
+  anthropic,
+  'openai-responses': openaiResponses,
+  'openai-chat': openaiChat,
+  gemini,
+  'gemini-interactions': geminiInteractions,
+};
 
 /** @throws MidspanError `usage` for an id that no dialect has. */
 export function dialectOf(id: DialectId): Dialect {
-  const dialect = Object.hasOwn(dialects, id) ? dialects[id] : undefined;
-  if (dialect !== undefined) return dialect;
+  if (Object.hasOwn(dialects, id)) return dialects[id];
   const known = Object.keys(dialects).join(', ');
   throw new MidspanError({ code: 'usage', what: `there is no dialect ${id}`, next: `Use one of ${known}` });
 }

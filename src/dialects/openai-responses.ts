@@ -1,5 +1,4 @@
 /** OpenAI Responses, stateless: nothing is stored by the API, and its items are sent back as they came. */
-import { MidspanError } from '../errors.ts';
 import type { ContentBlock, Json, JsonObject } from '../types.ts';
 import { callId, readArguments, readCalls } from './calls.ts';
 import { wanted } from './choice.ts';
@@ -19,6 +18,7 @@ import type {
   TurnRequest,
   Usage,
 } from './dialect.ts';
+import { apiError, endedEarly } from './failures.ts';
 import { asNumber, asObject, asObjects, asText } from './json.ts';
 import { readResult, withErrorPrefix } from './results.ts';
 
@@ -78,7 +78,7 @@ export const openaiResponses: Dialect = {
 };
 
 function turn(body: JsonObject, model: string): Turn {
-  if (body['output'] === undefined && asObject(body['error']) !== undefined) throw apiError(body);
+  if (body['output'] === undefined && asObject(body['error']) !== undefined) throw apiError(body['error']);
   const output = asObjects(body['output']);
   const made = output.filter(isCall);
   const calls = readCalls(
@@ -150,16 +150,6 @@ function usageOf(usage: JsonObject): Usage {
   };
 }
 
-function apiError(event: JsonObject): MidspanError {
-  const error = asObject(event['error']) ?? event;
-  const code = asText(error['code']) || asText(error['type']) || 'error';
-  return new MidspanError({
-    code: 'model',
-    what: `the model API answered ${code}: ${asText(error['message'])}`,
-    data: { type: code },
-  });
-}
-
 function reader(model: string): TurnReader {
   let answer = '';
   let final: JsonObject | undefined;
@@ -185,7 +175,7 @@ function reader(model: string): TurnReader {
       const delta = asText(event['delta']);
       switch (event['type']) {
         case 'error':
-          throw apiError(event);
+          throw apiError(asObject(event['error']) ?? { ...event, type: undefined });
         case 'response.created':
           answer = asText(asObject(event['response'])?.['id']);
           return [];
@@ -224,11 +214,7 @@ function reader(model: string): TurnReader {
     },
     end() {
       if (final === undefined) {
-        throw new MidspanError({
-          code: 'model',
-          what: 'the stream ended before the turn did',
-          next: 'Send the request again',
-        });
+        throw endedEarly();
       }
       const streamed = [...items.entries()].sort(([a], [b]) => a - b).map(([, item]) => item);
       return turn({ ...final, output: streamed.length > 0 ? streamed : (final['output'] ?? []) }, model);
