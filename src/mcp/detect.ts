@@ -54,7 +54,7 @@ export function afterDiscover(seen: Observation, asked: string): Decision {
       return legacy;
     case 'exit':
       return { to: 'respawn' };
-    case 'outage':
+    default:
       return { to: 'outage' };
   }
 }
@@ -77,11 +77,10 @@ export function afterInitialize(seen: Exclude<Observation, { saw: 'result' }>, a
       if (seen.status === 400 || seen.status === 404 || seen.status === 405) return { to: 'sse' };
       return afterStatus(seen.status) ?? { to: 'refuse', offered: undefined };
     }
-    case 'silence':
-    case 'outage':
-      return { to: 'outage' };
     case 'exit':
       return { to: 'refuse', offered: undefined };
+    default:
+      return { to: 'outage' };
   }
 }
 

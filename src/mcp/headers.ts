@@ -114,11 +114,10 @@ export function mirroredHeaders(
   for (const { header, path } of mirrored) {
     let value: Json | undefined = args;
     for (const name of path) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-    const carried =
-      typeof value === 'string' ||
-      typeof value === 'boolean' ||
-      (typeof value === 'number' && Number.isSafeInteger(value));
-    if (carried) headers[`Mcp-Param-${header}`] = headerValue(String(value));
+    if (typeof value === 'string') headers[`Mcp-Param-${header}`] = headerValue(value);
+    else if (typeof value === 'boolean' || Number.isSafeInteger(value)) {
+      headers[`Mcp-Param-${header}`] = JSON.stringify(value);
+    }
   }
   return headers;
 }

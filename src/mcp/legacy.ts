@@ -80,7 +80,7 @@ const NO_SESSION =
 export function sessionExpired(error: MidspanError): boolean {
   const { status, code } = error.data;
   if (status === 404) return code !== -32601 || NO_SESSION.test(error.message);
-  if (status === 400) return NO_SESSION.test(`${error.message} ${String(error.data.body ?? '')}`);
+  if (status === 400) return NO_SESSION.test(error.message);
   return (
     error.code === 'rpc' &&
     (code === -32600 || code === -32001 || code === -32000) &&

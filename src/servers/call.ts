@@ -20,7 +20,7 @@ export interface CallSetup {
   timeout: number;
   timeoutMax: number;
   retryState: number;
-  warning(message: string): void;
+  warning: (message: string) => void;
 }
 
 /** Never aborts: for waits that nobody may cut short. */
@@ -135,7 +135,7 @@ async function openedAll(
   { data: { data } }: MidspanError,
   { signal = NEVER }: CallOptions,
 ): Promise<boolean> {
-  const listed = isObject(data as JsonObject) ? (data as JsonObject).elicitations : undefined;
+  const listed = (data as JsonObject | undefined)?.elicitations;
   const elicitations = Array.isArray(listed) ? listed.filter(isObject) : [];
   for (const params of elicitations) {
     try {

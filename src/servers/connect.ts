@@ -24,7 +24,7 @@ export interface ConnectSetup {
   timing: Timing;
   events: PeerEvents;
   /** A fresh channel of the configured transport, or the HTTP+SSE one to the same address. */
-  channel(sse: boolean): Channel;
+  channel: (sse: boolean) => Channel;
 }
 
 export interface Connected {
@@ -347,11 +347,11 @@ class Attempt {
   }
 
   #signIn(): MidspanError {
-    const status = this.#error?.data.status;
+    const status = this.#error?.data.status as number | undefined;
     return new MidspanError({
       code: 'sign-in',
       label: this.#label,
-      what: `the server wants authorization${status === undefined ? '' : ` (HTTP ${String(status)})`}`,
+      what: `the server wants authorization${status === undefined ? '' : ` (HTTP ${status})`}`,
       next: 'Put an Authorization header into "headers" of its configuration',
       cause: this.#error,
       data: { ...this.#error?.data },

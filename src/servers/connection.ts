@@ -19,7 +19,7 @@ export interface ConnectionOptions {
   /** Milliseconds for opening a session again. */
   timeout: number;
   /** The session is a new one: what was listed or subscribed in the old one is gone. */
-  renewed(): void;
+  renewed: () => void;
 }
 
 export class Connection {

@@ -66,7 +66,9 @@ function versions(data: Json | undefined): string {
 
 /** Revisions that a server named, for people. */
 export function listed(offered: readonly Json[]): string {
-  const names = offered.slice(0, 10).map((each) => safeText(String(each), 40));
+  const names = offered
+    .slice(0, 10)
+    .map((each) => safeText(typeof each === 'string' ? each : JSON.stringify(each), 40));
   return names.length === 0 ? 'no revision that it names' : names.join(', ');
 }
 

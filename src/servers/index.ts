@@ -1,6 +1,7 @@
 /** One MCP server each: reach it, find its era, keep it alive, speak to it. */
 import { httpChannel } from './http.ts';
 import { LiveServer } from './open.ts';
+import { sseChannel } from './sse.ts';
 import { stdioChannel } from './stdio.ts';
 import type { Channel } from './channel.ts';
 import type { Server, ServerDeps } from './server.ts';
@@ -13,8 +14,8 @@ export function openServer(spec: ServerSpec, deps: ServerDeps): Server {
   return new LiveServer(spec, deps, channelOf);
 }
 
-function channelOf({ label, transport }: ServerSpec, _sse: boolean): Channel {
+function channelOf({ label, transport }: ServerSpec, sse: boolean): Channel {
   if (transport.type === 'stdio') return stdioChannel({ label, transport });
   const { url, headers } = transport;
-  return httpChannel({ label, url, headers });
+  return sse ? sseChannel({ label, url, headers }) : httpChannel({ label, url, headers });
 }

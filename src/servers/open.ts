@@ -249,7 +249,8 @@ export class LiveServer implements Server {
       timing: this.#timing,
       random: this.#random,
       signal: watching.signal,
-      missed: () => this.#tools.changed(),
+      // A list that was there before the stream may have missed a change.
+      established: (first) => (first && !this.#tools.listed ? undefined : this.#tools.changed()),
       warning: this.#warning,
     });
     void this.#watch.run();

@@ -9,39 +9,24 @@ import {
   NOTIFICATIONS_PER_SECOND,
   NOTIFICATION_TEXT_MAX,
   QUEUE_MAX,
-  SERVER_REQUESTS_MAX,
 } from '../mcp/protocol-limits.ts';
-import { INTERNAL_ERROR, METHOD_NOT_FOUND, TOO_MANY_REQUESTS, readMessage } from '../mcp/message.ts';
+import { readMessage } from '../mcp/message.ts';
 import { safeText } from '../mcp/text.ts';
 import { onAbort } from './abort.ts';
 import { failure, rpcFailure } from './failure.ts';
+import { Inbound } from './inbound.ts';
 import { HttpStatusError } from './http-error.ts';
 import { RateLimit } from './rate.ts';
 import type { Channel, SendOptions, Sent } from './channel.ts';
+import type { Asker, Running } from './inbound.ts';
 import type { Answer, Codec } from '../mcp/codec.ts';
-import type { Message, RequestId, RpcErrorObject } from '../mcp/message.ts';
+import type { RequestId, RpcErrorObject } from '../mcp/message.ts';
 import type { JsonObject, Progress } from '../types.ts';
 
-/** What a server's own request is answered with when it cannot be answered. */
-export class Refusal extends Error {
-  readonly code: number;
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-/** Whoever made a request, as far as questions of the server about it are concerned. */
-export interface Asker {
-  /** Answers the server's request. @throws Refusal */
-  answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject>;
-  note(text: string): void;
-}
-
 export interface PeerEvents {
-  notification(method: string, params: JsonObject): void;
-  warning(message: string): void;
-  closed(reason: MidspanError): void;
+  notification: (method: string, params: JsonObject) => void;
+  warning: (message: string) => void;
+  closed: (reason: MidspanError) => void;
 }
 
 export interface RequestOptions {
@@ -73,7 +58,7 @@ interface Entry {
   deadline: number;
   progress: number;
   /** Questions of the server about it that are being answered: its clock stands still. */
-  questions: number;
+  readonly questions: Set<AbortController>;
   heldSince: number;
   stopListening: (() => void) | undefined;
   /** Ends its HTTP exchange. */
@@ -89,7 +74,7 @@ export class Peer {
   readonly #events: PeerEvents;
   readonly #pending = new Map<RequestId, Entry>();
   readonly #queue: Entry[] = [];
-  readonly #inbound = new Map<RequestId, AbortController>();
+  readonly #inbound: Inbound;
   readonly #rate = new RateLimit(NOTIFICATIONS_PER_SECOND);
   #nextId = 1;
   #inFlight = 0;
@@ -100,6 +85,13 @@ export class Peer {
     this.channel = channel;
     this.codec = codec;
     this.#events = events;
+    this.#inbound = new Inbound({
+      label,
+      about: (origin) => this.#about(origin),
+      askers: () => this.#asking().flatMap((entry) => entry.options.asker ?? []),
+      reply: (reply) => this.#post({ jsonrpc: '2.0', ...reply }, this.sendOptions('', {})),
+      warning: events.warning,
+    });
   }
 
   open(signal: AbortSignal): Promise<void> {
@@ -144,7 +136,7 @@ export class Peer {
         timer: undefined,
         deadline: timeout === 0 ? Infinity : performance.now() + timeoutMax,
         progress: -Infinity,
-        questions: 0,
+        questions: new Set(),
         heldSince: 0,
         stopListening: undefined,
         exchange: undefined,
@@ -167,11 +159,17 @@ export class Peer {
     });
   }
 
-  /** Never rejects: a notification that is lost is lost. */
-  async notify(method: string, params: JsonObject): Promise<void> {
-    await this.channel
-      .send({ jsonrpc: '2.0', method, params }, this.sendOptions(method, params))
-      .catch(() => undefined);
+  notify(method: string, params: JsonObject): Promise<void> {
+    return this.#post({ jsonrpc: '2.0', method, params }, this.sendOptions(method, params));
+  }
+
+  /** Never rejects: a notification or an answer that is lost is lost. */
+  async #post(message: JsonObject, options: SendOptions | undefined): Promise<void> {
+    try {
+      await this.channel.send(message, options);
+    } catch {
+      // Whatever ended the channel is told to those who wait for answers.
+    }
   }
 
   /** HTTP headers of a message in the present revision and session. */
@@ -268,7 +266,7 @@ export class Peer {
       case 'notification':
         return this.#notification(message.method, message.params);
       case 'request':
-        return void this.#serve(message, origin);
+        return void this.#inbound.serve(message, origin, this.codec);
       case 'error':
         return this.#error(message.error, message.id ?? origin ?? this.#onlyOne());
       case 'malformed':
@@ -316,8 +314,7 @@ export class Peer {
 
   #notification(method: string, params: JsonObject): void {
     if (method === 'notifications/progress') return this.#progress(params);
-    if (method === 'notifications/cancelled')
-      return this.#inbound.get(params.requestId as RequestId)?.abort();
+    if (method === 'notifications/cancelled') return this.#inbound.cancel(params.requestId);
     if (method === 'notifications/message' && !this.#rate.allows(performance.now())) return this.#limited();
     this.#events.notification(method, params);
   }
@@ -347,80 +344,20 @@ export class Peer {
       );
   }
 
-  async #serve(
-    { id, method, params }: Message & { kind: 'request' },
-    origin: RequestId | undefined,
-  ): Promise<void> {
-    const { serverRequests } = this.codec;
-    if (serverRequests.size === 0) {
-      return this.#events.warning(
-        `sent the request ${safeText(method, 100)}, which servers of its revision may not do`,
-      );
-    }
-    if (method === 'ping') return this.#reply({ id, result: {} });
-    if (this.#inbound.size >= SERVER_REQUESTS_MAX) {
-      return this.#reply({ id, error: { code: TOO_MANY_REQUESTS, message: 'too many requests at once' } });
-    }
-    if (!serverRequests.has(method)) {
-      return this.#reply({
-        id,
-        error: { code: METHOD_NOT_FOUND, message: `unknown method ${safeText(method, 100)}` },
-      });
-    }
-    const cancelled = new AbortController();
-    this.#inbound.set(id, cancelled);
-    const entry = this.#about(origin);
-    if (entry !== undefined) this.#hold(entry);
-    const stop =
-      entry?.options.signal === undefined
-        ? undefined
-        : onAbort(entry.options.signal, () => cancelled.abort());
-    try {
-      const result = await this.#answer(entry, method, params, cancelled.signal);
-      if (!cancelled.signal.aborted) await this.#reply({ id, result });
-    } catch (error) {
-      const code = error instanceof Refusal ? error.code : INTERNAL_ERROR;
-      if (!cancelled.signal.aborted)
-        await this.#reply({ id, error: { code, message: safeText(String((error as Error).message), 1000) } });
-    } finally {
-      stop?.();
-      this.#inbound.delete(id);
-      if (entry !== undefined) this.#release(entry);
-    }
+  /** The request that a question is about: the one on whose stream it came, or the only call there is. */
+  #about(origin: RequestId | undefined): Running | undefined {
+    const asking = origin === undefined ? this.#asking() : [this.#pending.get(origin)];
+    const entry = asking.length === 1 ? asking[0] : undefined;
+    if (entry === undefined) return undefined;
+    return {
+      asker: entry.options.asker,
+      hold: (question) => this.#hold(entry, question),
+      release: (question) => this.#release(entry, question),
+    };
   }
 
-  /** The call that a question is about: the one on whose stream it came, or the only one there is. */
-  #about(origin: RequestId | undefined): Entry | undefined {
-    if (origin !== undefined) return this.#pending.get(origin);
-    const asking = [...this.#pending.values()].filter((entry) => entry.options.asker !== undefined);
-    return asking.length === 1 ? asking[0] : undefined;
-  }
-
-  async #answer(
-    entry: Entry | undefined,
-    method: string,
-    params: JsonObject,
-    signal: AbortSignal,
-  ): Promise<JsonObject> {
-    if (entry?.options.asker !== undefined) return entry.options.asker.answer(method, params, signal);
-    const others = [...this.#pending.values()].flatMap(({ options }) => options.asker ?? []);
-    for (const asker of others) {
-      asker.note(
-        `${this.label} asked for input (${method}) while several calls were running; nobody could tell which of them it was about, so it was declined`,
-      );
-    }
-    if (others.length === 0)
-      this.#events.warning(`asked for input (${method}) outside of any call; it was declined`);
-    if (method === 'elicitation/create') return { action: 'decline' };
-    throw new Refusal(METHOD_NOT_FOUND, `${method} is answered only while a call runs`);
-  }
-
-  async #reply(
-    reply:
-      | { id: RequestId; result: JsonObject }
-      | { id: RequestId; error: { code: number; message: string } },
-  ): Promise<void> {
-    await this.channel.send({ jsonrpc: '2.0', ...reply }, this.sendOptions('', {})).catch(() => undefined);
+  #asking(): Entry[] {
+    return [...this.#pending.values()].filter((entry) => entry.options.asker !== undefined);
   }
 
   // ---- clocks and ends ----
@@ -454,17 +391,20 @@ export class Peer {
     entry.timer = setTimeout(this.#expire, Math.max(left, 0), entry);
   }
 
-  #hold(entry: Entry): void {
-    if (entry.questions++ > 0) return;
+  /** While a person is asked, the server's clock stands still. */
+  #hold(entry: Entry, question: AbortController): void {
+    entry.questions.add(question);
+    if (entry.questions.size > 1) return;
     entry.heldSince = performance.now();
     clearTimeout(entry.timer);
   }
 
-  #release(entry: Entry): void {
-    if (--entry.questions > 0 || entry.state === 'settled') return;
+  #release(entry: Entry, question: AbortController): void {
+    entry.questions.delete(question);
+    if (entry.questions.size > 0 || entry.state === 'settled' || entry.timer === undefined) return;
     entry.deadline += performance.now() - entry.heldSince;
     const left = Math.min(entry.options.timeout, entry.deadline - performance.now());
-    if (entry.options.timeout !== 0) entry.timer = setTimeout(this.#expire, left, entry);
+    entry.timer = setTimeout(this.#expire, left, entry);
   }
 
   #abort(entry: Entry): void {
@@ -496,6 +436,7 @@ export class Peer {
     this.#pending.delete(entry.id);
     clearTimeout(entry.timer);
     entry.stopListening?.();
+    for (const question of entry.questions) question.abort();
     if (outcome instanceof MidspanError) entry.reject(outcome);
     else entry.resolve(outcome);
     if (!counted) return;
@@ -507,9 +448,9 @@ export class Peer {
   #end(reason: MidspanError): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
-    for (const cancelled of this.#inbound.values()) cancelled.abort();
+    this.#inbound.end();
     for (const entry of this.#queue.splice(0)) this.#settle(entry, this.#unsent(reason));
-    for (const entry of [...this.#pending.values()]) {
+    for (const entry of this.#pending.values()) {
       entry.exchange?.abort();
       entry.exchange = undefined;
       this.#settle(

@@ -3,8 +3,8 @@ import { messageOf } from '../errors.ts';
 import { ELICITATIONS_PER_CALL, ELICITATIONS_PER_HOUR } from '../mcp/protocol-limits.ts';
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, isObject } from '../mcp/message.ts';
 import { safeText } from '../mcp/text.ts';
-import { Refusal } from './peer.ts';
-import type { Asker } from './peer.ts';
+import { Refusal } from './inbound.ts';
+import type { Asker } from './inbound.ts';
 import type { CallOptions } from './server.ts';
 import type { JsonObject } from '../types.ts';
 

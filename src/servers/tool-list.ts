@@ -18,12 +18,12 @@ import type { Json, JsonObject, ToolDefinition } from '../types.ts';
 export interface ToolListOptions {
   label: string;
   /** The connection to ask, once there is one. */
-  connection(): Promise<Connection>;
+  connection: () => Promise<Connection>;
   /** Milliseconds for one page. */
   timeout: number;
   now: () => number;
-  changed(): void;
-  warning(message: string): void;
+  changed: () => void;
+  warning: (message: string) => void;
 }
 
 export class ToolList {
@@ -54,6 +54,10 @@ export class ToolList {
     const fetching = { changes, tools };
     this.#fetching = fetching;
     return tools;
+  }
+
+  get listed(): boolean {
+    return this.#tools !== undefined;
   }
 
   /** The server, or a gap in hearing it, says that the list may be another. */

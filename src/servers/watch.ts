@@ -16,9 +16,9 @@ export interface WatchOptions {
   timing: Timing;
   random: () => number;
   signal: AbortSignal;
-  /** There was a gap in which changes may have gone unheard. */
-  missed(): void;
-  warning(message: string): void;
+  /** The stream is open; unless it is the first one, there was a gap in which changes went unheard. */
+  established: (first: boolean) => void;
+  warning: (message: string) => void;
 }
 
 /** Failed attempts in a row after which people are told that changes go unheard. */
@@ -27,6 +27,7 @@ const DEAF_AFTER = 3;
 export class Watch {
   readonly #connection: Connection;
   readonly #options: WatchOptions;
+  #first = true;
   /** Our subscription, while it is not acknowledged. */
   #subscription: { id: RequestId; acknowledged: (honored: JsonObject) => void } | undefined;
 
@@ -45,9 +46,8 @@ export class Watch {
         : !announces(info.capabilities)
     )
       return;
-    const { timing, random, signal, missed, warning } = this.#options;
-    for (let failures = 0, first = true; !signal.aborted; first = false) {
-      if (!first) missed();
+    const { timing, random, signal, warning } = this.#options;
+    for (let failures = 0; !signal.aborted;) {
       const outcome = changes === 'get' ? await this.#get() : await this.#listen();
       if (signal.aborted || outcome === 'unsupported') return;
       failures = outcome === 'ended' ? 0 : failures + 1;
@@ -56,6 +56,12 @@ export class Watch {
       await pause(backOff(timing.relisten, timing.relistenMax, failures, random), signal);
     }
   }
+
+  readonly #established = (): void => {
+    const first = this.#first;
+    this.#first = false;
+    this.#options.established(first);
+  };
 
   /** `notifications/subscriptions/acknowledged`. */
   acknowledged({ notifications, _meta }: JsonObject): void {
@@ -68,7 +74,7 @@ export class Watch {
     const { peer, session } = this.#connection;
     const { signal } = this.#options;
     try {
-      await peer.channel.listen?.({ ...peer.sendOptions('', {}), signal });
+      await peer.channel.listen?.({ ...peer.sendOptions('', {}), signal, started: this.#established });
       return 'ended';
     } catch (error) {
       const { status } = failure(peer.label, error).data;
@@ -101,7 +107,7 @@ export class Watch {
             const acknowledged = (honored: JsonObject): void => {
               this.#subscription = undefined;
               clearTimeout(timer);
-              if (honored.toolsListChanged === true) return;
+              if (honored.toolsListChanged === true) return this.#established();
               refused = true;
               unheard.abort();
             };

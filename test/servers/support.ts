@@ -33,7 +33,7 @@ const opened: Server[] = [];
 export interface Opened {
   server: Server;
   events: ServerEvent[];
-  warnings(): string[];
+  warnings: () => string[];
 }
 
 /** Opens a server that is closed after the test. */
