@@ -39,7 +39,10 @@ export class MidspanError extends Error {
 
   constructor(details: ErrorDetails) {
     const { code, what, label, next, cause, data } = details;
-    super(`${label === undefined ? '' : `${label}: `}${what}${next === undefined ? '' : `. ${next}`}`, { cause });
+    super(
+      `${label === undefined ? '' : `${label}: `}${what}${next === undefined ? '' : `${/[.?!]$/.test(what) ? '' : '.'} ${next}`}`,
+      { cause },
+    );
     this.name = 'MidspanError';
     this.code = code;
     this.what = what;

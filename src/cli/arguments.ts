@@ -1,5 +1,5 @@
 /** `key=value` words as the arguments of a tool, typed by the tool's schema. */
-import { closest, distance } from 'fastest-levenshtein';
+import { suggestion } from '../config/problems.ts';
 import { MidspanError, messageOf } from '../errors.ts';
 import type { Json, JsonObject } from '../types.ts';
 
@@ -80,11 +80,9 @@ function propertyOf(schema: JsonObject, key: string): JsonObject | undefined {
   if (property !== undefined) return isObject(property) ? property : {};
   const names = Object.keys(properties);
   if (schema['additionalProperties'] !== false || schema['patternProperties'] !== undefined) return undefined;
-  const near = names.length === 0 ? undefined : closest(key, names);
-  const isNear = near !== undefined && distance(key, near) <= 2;
   throw usage(
-    `the tool takes no argument ${JSON.stringify(key)}`,
-    isNear ? `Did you mean ${near}?` : `It takes: ${names.join(', ') || 'none'}`,
+    `the tool takes no argument ${JSON.stringify(key)}${suggestion(key, names)}`,
+    `It takes: ${names.join(', ') || 'none'}`,
   );
 }
 

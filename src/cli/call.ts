@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
 import type { Host } from '../index.ts';
+import { suggestion } from '../config/problems.ts';
 import { MidspanError } from '../errors.ts';
 import type { JsonObject } from '../types.ts';
 import {
@@ -90,14 +91,15 @@ function schemaOf(host: Host, label: string, tool: string): JsonObject {
   if (found !== undefined) return found.definition.inputSchema;
   const failure = host.servers().find((server) => server.label === label)?.error;
   if (failure !== undefined) throw failure;
+  const names = own.map((entry) => entry.tool);
   const reason = hidden.find((entry) => entry.tool === tool)?.reason;
   throw new MidspanError({
     code: 'unknown-tool',
     label,
     what:
       reason === undefined
-        ? `the server has no tool ${JSON.stringify(tool)}`
+        ? `the server has no tool ${JSON.stringify(tool)}${suggestion(tool, names)}`
         : `${tool} is hidden: ${reason}`,
-    next: `It has: ${own.map((entry) => entry.tool).join(', ') || 'none'}`,
+    next: `It has: ${names.join(', ') || 'none'}`,
   });
 }

@@ -69,10 +69,11 @@ function version(): string {
 function printError(error: unknown, print: Printer): void {
   const isOurs = error instanceof MidspanError;
   const label = isOurs && error.label !== undefined ? `${error.label}: ` : '';
-  print.note({ style: 'red', text: 'error' }, ` ${label}${isOurs ? '' : messageOf(error)}`);
-  if (!isOurs) return print.noteText('This is a fault in Midspan; MIDSPAN_DEBUG=1 shows where.');
-  print.noteText(error.what);
-  if (error.next !== undefined) print.note({ style: 'dim', text: 'next' }, ` ${error.next}`);
+  const [first, ...rest] = (isOurs ? error.what : messageOf(error)).split('\n');
+  print.note({ style: 'red', text: 'error' }, ` ${label}${first}`);
+  if (rest.length > 0) print.noteText(rest.join('\n'));
+  const next = isOurs ? error.next : 'This is a fault in Midspan; MIDSPAN_DEBUG=1 shows where';
+  if (next !== undefined) print.note({ style: 'dim', text: 'next ' }, ` ${next}`);
 }
 
 const flushed = (stream: NodeJS.WriteStream): Promise<void> =>

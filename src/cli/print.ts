@@ -62,6 +62,9 @@ export function visibleJson(value: unknown): string {
   );
 }
 
+/** Some pseudo-terminals say that they have none. */
+const DEFAULT_COLUMNS = 80;
+
 const CODES: Readonly<Record<Style, readonly [number, number]>> = {
   bold: [1, 22],
   dim: [2, 22],
@@ -131,7 +134,7 @@ export function createPrinter(
       if (!isTerminal(stderr) || isMidLine) return;
       clear();
       if (text === undefined) return;
-      status = cut(visible(text), (stderr.columns ?? 80) - 1);
+      status = cut(visible(text), (stderr.columns || DEFAULT_COLUMNS) - 1);
       stderr.write(status);
     },
   };

@@ -68,7 +68,7 @@ describe('key=value arguments', () => {
   it('names the argument that was probably meant, where no other is allowed', async () => {
     const closed = { additionalProperties: false };
     await expect(read(['pth=.'], { path: {} }, closed)).rejects.toThrow(
-      'the tool takes no argument "pth". Did you mean path?',
+      'the tool takes no argument "pth"; did you mean "path"? It takes: path',
     );
     await expect(read(['z=.'], { path: {}, depth: {} }, closed)).rejects.toThrow('It takes: path, depth');
     expect(await read(['pth=.'], { path: {} })).toEqual({ pth: '.' });

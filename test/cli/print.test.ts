@@ -76,6 +76,9 @@ describe('what is printed', () => {
     print.status(undefined);
     expect(err()).toBe('a long lin…\r\u001B[K');
     expect(out()).toBe('result\n');
+    const sizeless = screen({ isTTY: true, columns: 0 });
+    sizeless.print.status('shown all the same');
+    expect(sizeless.err()).toBe('shown all the same');
     const plain = screen({ isTTY: false });
     plain.print.status('x');
     expect(plain.err()).toBe('');
