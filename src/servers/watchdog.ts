@@ -49,8 +49,12 @@ alive() {
   for pid in $found; do kill -s 0 "$pid" && return 0; done
   return 1
 }
+# Stopped, so that none leaves before its children were found: a child without its parent belongs to init.
+found=
+signal STOP
 found=$(members)
 signal TERM
+signal CONT
 for step in 1 2 3 4 5; do
   alive || exit 0
   sleep 0.1 || sleep 1
