@@ -6,7 +6,6 @@ export interface Stop {
   readonly signal: AbortSignal;
   /** The exit code, once something has ended the command early. */
   code(): number | undefined;
-  dispose(): void;
 }
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -21,16 +20,14 @@ export function watchStop(
 ): Stop {
   const controller = new AbortController();
   let code: number | undefined;
-  const handlers = Object.entries(SIGNALS).map(([name, exitCode]) => {
-    const handler = (): void => {
+  for (const [name, exitCode] of Object.entries(SIGNALS)) {
+    process.on(name, () => {
       if (code !== undefined) process.exit(exitCode);
       code = exitCode;
       print.note(name === 'SIGINT' ? 'Canceling. Press Ctrl-C again to leave at once.' : 'Canceling.');
       controller.abort();
-    };
-    process.on(name, handler);
-    return [name, handler] as const;
-  });
+    });
+  }
   const readerLeft = (error: NodeJS.ErrnoException): void => {
     if (error.code !== 'EPIPE') throw error;
     code ??= 0;
@@ -39,11 +36,5 @@ export function watchStop(
   const ignored = (): void => undefined;
   process.stdout.on('error', readerLeft);
   process.stderr.on('error', ignored);
-  return {
-    signal: controller.signal,
-    code: () => code,
-    dispose() {
-      for (const [name, handler] of handlers) process.off(name, handler);
-    },
-  };
+  return { signal: controller.signal, code: () => code };
 }

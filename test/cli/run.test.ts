@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Project, project } from './midspan.ts';
+
+const turns = {
+  good: [
+    {
+      text: 'Looking.',
+      calls: [
+        { name: 'test__echo', arguments: { text: 'one' } },
+        { name: 'test__fail', arguments: {} },
+      ],
+    },
+    { text: 'Done \u001B[2Jwith it.' },
+  ],
+  slow: [{ calls: [{ name: 'test__slow', arguments: {} }] }, { text: 'never' }],
+};
+
+async function scripted(name: keyof typeof turns): Promise<Project> {
+  const made = await project();
+  await writeFile(path.join(made.folder, 'script.json'), JSON.stringify({ turns: turns[name] }));
+  return made;
+}
+
+const events = (out: string): { type: string; [member: string]: unknown }[] =>
+  out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { type: string });
+
+describe('midspan run', () => {
+  it('prints one event a line and ends with the reason', async () => {
+    const { midspan } = await scripted('good');
+    const { code, out, err } = await midspan(['run', '--model', 'script:script.json', '--json', 'go']);
+    expect([code, err]).toEqual([0, '']);
+    const all = events(out);
+    expect(all.filter(({ type }) => type === 'call.started')).toHaveLength(2);
+    expect(all.at(-1)).toMatchObject({ type: 'end', reason: 'complete', turns: 2, calls: 2 });
+  });
+
+  it('writes the answer to stdout and everything else beside it', async () => {
+    const { midspan } = await scripted('good');
+    const { code, out, err } = await midspan(['run', '--model', 'script:script.json', 'go']);
+    expect(code).toBe(0);
+    expect(out).toBe('Looking.\nDone \\x1b[2Jwith it.\n');
+    expect(err).toContain('call  test__echo {"text":"one"}');
+    expect(err).toMatch(/error test__fail, \d+ ms/);
+    expect(err).toContain('2 turns, 2 calls');
+  });
+
+  it('takes the prompt from standard input, with a dash or with nothing', async () => {
+    const { midspan } = await scripted('good');
+    for (const words of [['-'], []]) {
+      const { code } = await midspan(['run', '--model', 'script:script.json', ...words], { input: 'go' });
+      expect(code).toBe(0);
+    }
+    expect(await midspan(['run', '--model', 'script:script.json'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('there is no prompt'),
+    });
+  });
+
+  it('keeps its limits and leaves with 1 when one is reached', async () => {
+    const { midspan } = await scripted('good');
+    const { code, out } = await midspan([
+      'run',
+      '--model',
+      'script:script.json',
+      '--max-turns',
+      '1',
+      '--json',
+      'go',
+    ]);
+    expect(code).toBe(1);
+    expect(events(out).at(-1)).toMatchObject({ type: 'end', reason: 'max-turns' });
+    expect(await midspan(['run', '--model', 'script:script.json', '--max-turns', 'x', 'go'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('It must be a whole number.'),
+    });
+  });
+
+  it('leaves with 2 for a model that does not exist', async () => {
+    const { midspan } = await scripted('good');
+    const { code, out, err } = await midspan(['run', '--model', 'nonsense', 'go']);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain('"nonsense" does not name a model');
+  });
+
+  it('cancels the call and the run at Ctrl-C, and still ends with its reason', async () => {
+    const { terminal, log } = await scripted('slow');
+    const { shows, type, ended } = terminal(['run', '--model', 'script:script.json', '--json', 'go']);
+    await shows('call.progress');
+    type('\u0003');
+    await shows('Canceling. Press Ctrl-C again to leave at once.');
+    await shows('"type":"end","reason":"aborted"');
+    expect((await ended).code).toBe(130);
+    const lines = await log();
+    expect(lines).toContain('cancelled');
+    expect(existsSync(`/proc/${(lines[0] ?? '').split(' ')[1]}`)).toBe(false);
+  });
+
+  it('stops working when nobody reads on', async () => {
+    const { shell, log } = await scripted('slow');
+    const { code, out } = await shell('midspan run --model script:script.json --json go | head -1');
+    expect([code, out.split('\n')]).toEqual([0, [expect.stringContaining('"type"'), '']]);
+    expect(existsSync(`/proc/${((await log())[0] ?? '').split(' ')[1]}`)).toBe(false);
+  });
+});
