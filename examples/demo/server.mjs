@@ -59,7 +59,11 @@ function demo() {
           inputRequests: {
             who: inputRequired.elicit({
               message: 'What is your name?',
-              requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+              requestedSchema: {
+                type: 'object',
+                properties: { name: { type: 'string' } },
+                required: ['name'],
+              },
             }),
           },
         });

@@ -26,7 +26,7 @@ export const MODEL_FORMS: readonly { form: string; what: string }[] = [
  * @param options.env where keys and base URLs are looked up; default the process's own environment.
  * @throws MidspanError `usage` for an unknown form or a missing key, `config` for a script that cannot be read.
  */
-export async function openModel(name: string, options: OpenModelOptions = {}): Promise<Model> {
+export function openModel(name: string, options: OpenModelOptions = {}): Model {
   const [, prefix, rest] = /^([a-z-]+):(.+)$/s.exec(name) ?? [];
   const { env = process.env, baseUrl, dialect } = options;
   const access: Access = { env, ...(baseUrl !== undefined && { baseUrl }) };

@@ -11,7 +11,7 @@
  *   ] }
  * ```
  */
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import type { Call, DialectId, Message, Stop, Turn, TurnDelta } from '../dialects/dialect.ts';
 import { dialectOf } from '../dialects/index.ts';
 import { MidspanError, messageOf } from '../errors.ts';
@@ -23,10 +23,10 @@ import { parseScript, type Script } from './script-file.ts';
 const DELTA = 24;
 
 /** @throws MidspanError `config` when the file is missing or not a script. */
-export async function scriptModel(path: string, dialect?: DialectId): Promise<Model> {
+export function scriptModel(path: string, dialect?: DialectId): Model {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = readFileSync(path, 'utf8');
   } catch (error) {
     throw new MidspanError({
       code: 'config',

@@ -3,16 +3,13 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { dirname } from 'node:path';
 import type { Era } from '../types.ts';
 
-/** A verdict is trusted for a day: a stale `legacy` never fails by itself, since dual-era servers keep answering. */
-export const VERDICT_HOURS = 24;
-const MAX_VERDICTS = 256;
+/** The newest are kept. */
+export const MAX_VERDICTS = 256;
 
 interface Verdict {
   era: Era;
   protocolVersion: string;
-}
-
-interface Dated extends Verdict {
+  transport: 'stdio' | 'http' | 'sse';
   /** Milliseconds since 1970. */
   at: number;
 }
@@ -27,19 +24,16 @@ export interface VerdictFile {
  * Verdicts kept in a file, readable by its owner alone. Read anew at each look, written whole and renamed into place, so
  * that several processes may share it. A file that cannot be read or written is a file without verdicts.
  */
-export function verdictFile(path: string, now: () => number = Date.now): VerdictFile {
-  const read = (): Map<string, Dated> => {
+export function verdictFile(path: string): VerdictFile {
+  const read = (): Map<string, Verdict> => {
     try {
       const parsed: unknown = JSON.parse(readFileSync(path, 'utf8'));
-      const fresh = now() - VERDICT_HOURS * 3_600_000;
-      return new Map(
-        Object.entries(parsed as object).filter(([, value]) => isDated(value) && value.at > fresh),
-      );
+      return new Map(Object.entries(parsed as object).filter(([, value]) => isVerdict(value)));
     } catch {
       return new Map();
     }
   };
-  const write = (verdicts: Map<string, Dated>): void => {
+  const write = (verdicts: Map<string, Verdict>): void => {
     const kept = [...verdicts].sort(([, a], [, b]) => b.at - a.at).slice(0, MAX_VERDICTS);
     const draft = `${path}.${process.pid}`;
     try {
@@ -55,11 +49,8 @@ export function verdictFile(path: string, now: () => number = Date.now): Verdict
     }
   };
   return {
-    get: (key) => {
-      const found = read().get(key);
-      return found && { era: found.era, protocolVersion: found.protocolVersion };
-    },
-    set: (key, { era, protocolVersion }) => write(read().set(key, { era, protocolVersion, at: now() })),
+    get: (key) => read().get(key),
+    set: (key, verdict) => write(read().set(key, verdict)),
     delete: (key) => {
       const verdicts = read();
       if (verdicts.delete(key)) write(verdicts);
@@ -67,10 +58,13 @@ export function verdictFile(path: string, now: () => number = Date.now): Verdict
   };
 }
 
-function isDated(value: unknown): value is Dated {
+function isVerdict(value: unknown): value is Verdict {
   if (typeof value !== 'object' || value === null) return false;
-  const { era, protocolVersion, at } = value as Partial<Dated>;
+  const { era, protocolVersion, transport, at } = value as Partial<Verdict>;
   return (
-    (era === 'legacy' || era === 'modern') && typeof protocolVersion === 'string' && typeof at === 'number'
+    (era === 'legacy' || era === 'modern') &&
+    typeof protocolVersion === 'string' &&
+    (transport === 'stdio' || transport === 'http' || transport === 'sse') &&
+    typeof at === 'number'
   );
 }

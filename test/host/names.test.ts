@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assignNames, digestName, exposedName, isExposedName, type Nameable } from '../../src/host/names.ts';
+import { assignNames, digestName, isExposedName, type Nameable } from '../../src/host/names.ts';
 
 const none: ReadonlySet<string> = new Set();
 const assign = (pairs: readonly (readonly [string, string])[]): string[] =>

@@ -1,0 +1,128 @@
+/** The library's front door. */
+import { join } from 'node:path';
+import { type Config, loadConfig, readConfig } from './config/config.ts';
+import type { Message } from './dialects/dialect.ts';
+import { type CoreHost, type HostOptions, openCore } from './host/host.ts';
+import { type Model, openModel, type OpenModelOptions } from './models/index.ts';
+import type { Run } from './run/events.ts';
+import type { RunOptions } from './run/options.ts';
+import { run } from './run/run.ts';
+import { verdictFile } from './store/verdicts.ts';
+
+export interface OpenOptions extends HostOptions {
+  /** Where variables of the configuration and keys of models are looked up. Default: the process's environment. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Where a configuration file is looked for, upwards. Default: the process's working directory. */
+  cwd?: string;
+}
+
+export interface HostRunOptions
+  extends Omit<RunOptions, 'model' | 'messages'>, Omit<OpenModelOptions, 'env'> {
+  /** `anthropic:<model>`, `openai:<model>`, `script:<file>`, …, or a model that was opened before. */
+  model: string | Model;
+  /** A question, or the conversation so far. */
+  messages: string | readonly Message[];
+}
+
+export interface Host extends CoreHost {
+  /**
+   * Lets a model work with the tools until it stops calling. Iterate for the events as they happen; `.result` holds the
+   * transcript.
+   * @throws MidspanError `usage` or `config` for a model that cannot be opened and for options that make no sense.
+   */
+  run(options: HostRunOptions): Run;
+}
+
+/**
+ * Opens the configured servers and returns when each has listed its tools or failed, or after `startWithin`; late ones
+ * join. A server that fails is a state of `host.servers()`, not an error.
+ * @param source a file of any known format, an object in the form of `midspan.json`, a Config, or nothing: then
+ * `midspan.json` or `.mcp.json` is looked for from `cwd` upwards.
+ * @throws MidspanError `config` naming every problem with file, line and key; `usage` for bad native functions.
+ */
+export async function openHost(source?: string | Config | object, options: OpenOptions = {}): Promise<Host> {
+  const { env = process.env, cwd = process.cwd() } = options;
+  const config = await configOf(source, env, cwd);
+  const verdicts =
+    options.verdicts ?? (config.path === undefined ? undefined : verdictFile(verdictPath(config.path)));
+  const core = await openCore(config, { ...options, ...(verdicts !== undefined && { verdicts }) });
+  return Object.assign(core, {
+    run: ({ model, baseUrl, dialect, messages, ...rest }: HostRunOptions): Run =>
+      run(
+        {
+          catalog: () => ({ tools: core.catalog().entries }),
+          call: (request, settings) => core.call(request, settings),
+        },
+        {
+          ...rest,
+          model:
+            typeof model === 'string'
+              ? openModel(model, {
+                  env,
+                  ...(baseUrl !== undefined && { baseUrl }),
+                  ...(dialect !== undefined && { dialect }),
+                })
+              : model,
+          messages: typeof messages === 'string' ? [{ role: 'user', content: messages }] : messages,
+        },
+      ),
+  });
+}
+
+async function configOf(
+  source: string | Config | object | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+): Promise<Config> {
+  if (source === undefined || typeof source === 'string') {
+    return loadConfig({ cwd, env, ...(source !== undefined && { path: source }) });
+  }
+  return isConfig(source) ? source : readConfig(source, { env, base: cwd });
+}
+
+const isConfig = (source: object): source is Config =>
+  'format' in source && 'servers' in source && 'warnings' in source;
+
+/** Beside the configuration, where everything that outlives the process is kept. */
+const verdictPath = (config: string): string => join(config, '..', '.midspan', 'eras.json');
+
+export type { Answer, Ask, Asks } from './asks/asks.ts';
+export { nobody } from './asks/asks.ts';
+export type { Config } from './config/config.ts';
+export { loadConfig, readConfig } from './config/config.ts';
+export type {
+  Call,
+  CallResult,
+  Choice,
+  Compiled,
+  CompileEntry,
+  DialectId,
+  Message,
+  Turn,
+  Usage,
+} from './dialects/dialect.ts';
+export { type ErrorCode, MidspanError } from './errors.ts';
+export type { CallOutcome, CallRequest, CallSettings } from './host/call.ts';
+export type { Catalog, CatalogEntry, HiddenTool } from './host/catalog.ts';
+export type { HostEvent, HostOptions, ServerStatus } from './host/host.ts';
+export type { NativeFunction, NativeOptions } from './host/natives.ts';
+export {
+  type Model,
+  MODEL_FORMS,
+  type ModelRequest,
+  openModel,
+  type OpenModelOptions,
+} from './models/index.ts';
+export type { EndReason, Run, RunEvent, RunResult } from './run/events.ts';
+export { DEFAULT_LIMITS, type Limits, type RunOptions } from './run/options.ts';
+export type { EraVerdicts, ServerInfo, ServerState } from './servers/server.ts';
+export type {
+  ContentBlock,
+  Era,
+  Json,
+  JsonObject,
+  Progress,
+  ServerSpec,
+  ToolDefinition,
+  ToolResult,
+} from './types.ts';
