@@ -8,7 +8,7 @@ import type { Notes } from './notes.ts';
 import type { Rules } from './profiles.ts';
 import { follow, pointerTokens } from './reference.ts';
 import type { Plan } from './restore.ts';
-import type { Written } from './write.ts';
+import type { Definitions, Written } from './writer.ts';
 
 interface Definition {
   name: string;
@@ -16,16 +16,6 @@ interface Definition {
   level: number;
   plan: Plan;
   schema?: Schema;
-}
-
-export interface Definitions {
-  isRecursive(target: JsonObject): boolean;
-  /** A reference to a target that is written into `$defs`. */
-  refer(ref: string, target: JsonObject, place: string[], level: number): { schema: JsonObject; plan: Plan };
-  /** A schema is written where it stands; references inside are settled by `finish`. */
-  stands(source: JsonObject, written: JsonObject, place: string[]): void;
-  /** Settles all references and writes what they need. */
-  finish(root: JsonObject, plan: Plan): JsonObject;
 }
 
 type Write = (schema: Schema, place: string[], level: number) => Written;

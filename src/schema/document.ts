@@ -27,7 +27,8 @@ export interface Refusal {
   size: boolean;
 }
 
-export function readSchema(schema: Schema): SchemaDocument | Refusal {
+/** @param openapi whether OpenAPI's spelling is expected, and no change worth telling. */
+export function readSchema(schema: Schema, openapi = false): SchemaDocument | Refusal {
   const copied = copyBounded(schema);
   if ('refused' in copied) return copied;
   const root = copied.copy as Schema;
@@ -58,7 +59,7 @@ export function readSchema(schema: Schema): SchemaDocument | Refusal {
       targets.set(key, found.target);
       if (typeof found.target !== 'boolean') pending.push([found.target, [...place, '$ref']]);
     }
-    modernize(node, { old: dialect.old, notes, at: placeName(place), root: node === root });
+    modernize(node, { old: dialect.old, openapi, notes, at: placeName(place), root: node === root });
     const inner = [...subschemas(node)].reverse();
     for (const [tokens, child] of inner) {
       if (typeof child !== 'boolean') pending.push([child, [...place, ...tokens]]);

@@ -6,20 +6,13 @@ import type { SchemaDocument } from './document.ts';
 import { evaluate, Unfinished } from './evaluate.ts';
 import { MAX_EXPANSION, MAX_NODES } from './limits.ts';
 import { PROFILES } from './profiles.ts';
-import type { Rules } from './profiles.ts';
+import type { Profile, Rules } from './profiles.ts';
 import { restoreValue } from './restore.ts';
 import { shapeRoot, WRAPPER } from './root.ts';
 import { CannotCarry, overStrictLimits, TooLarge } from './strict.ts';
 import { writeRoot } from './write.ts';
 
-/** What one provider's schema reader accepts; the rules of each are in docs/dialects.md. */
-export type Profile =
-  | 'anthropic'
-  | 'anthropic-strict'
-  | 'openai'
-  | 'openai-strict'
-  | 'gemini-json-schema'
-  | 'gemini-openapi';
+export type { Profile };
 
 export interface Lowered {
   /** A schema that the profile's API accepts. */
@@ -42,7 +35,7 @@ export interface Lowered {
  */
 export function lower(schema: JsonObject, profile: Profile): Lowered | { failed: string } {
   const rules = PROFILES[profile];
-  const document = readSchema(schema);
+  const document = readSchema(schema, rules.openapi);
   if ('refused' in document) {
     return document.size && !rules.strict
       ? openObject(schema, rules, document.refused)
@@ -68,7 +61,7 @@ function lowerDocument(document: SchemaDocument, rules: Rules): Lowered | { fail
     written += amount;
     if (written > limit) throw new TooLarge(`written out, the schema has more than ${limit} nodes`);
   };
-  const combiner = createCombiner(document.target, charge);
+  const combiner = createCombiner((ref) => document.target(ref), charge);
   const original = typeof document.root === 'boolean' ? {} : document.root;
   const { schema: root, wrapped } = shapeRoot(original, combiner, notes);
   const { schema, plan, renamed, inverts } = writeRoot({ document, rules, combiner, notes, charge }, root);

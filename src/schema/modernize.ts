@@ -15,6 +15,8 @@ import type { Notes } from './notes.ts';
 interface Context {
   /** `$schema` names draft-07 or older, where siblings of `$ref` assert nothing. */
   old: boolean;
+  /** OpenAPI's `nullable` and upper-case types are expected. */
+  openapi: boolean;
   notes: Notes;
   at: string;
   root: boolean;
@@ -32,7 +34,8 @@ export function modernize(node: JsonObject, context: Context): void {
   exclusiveBounds(node, note);
   dependencies(node, note);
   booleanRequired(node, note);
-  typeNames(node, note);
+  const noteSpelling: Note = context.openapi ? () => {} : note;
+  typeNames(node, noteSpelling);
   for (const [keyword, value] of Object.entries(node)) {
     const kept = sound(keyword, value);
     if (kept === undefined) {
@@ -43,7 +46,7 @@ export function modernize(node: JsonObject, context: Context): void {
       note(`malformed parts of ${keyword} left out`);
     }
   }
-  nullable(node, note);
+  nullable(node, noteSpelling);
 }
 
 type Note = (change: string) => void;

@@ -161,22 +161,24 @@ function build(node: Node, next: number, states: State[]): number {
       return node.parts.reduceRight((after, part) => build(part, after, states), next);
     case 'choice':
       return add({ kind: 'split', next: node.parts.map((part) => build(part, next, states)) });
-    case 'repeat': {
-      const { part, min, max } = node;
-      if (min > MAX_PATTERN_STATES || (max !== Infinity && max > MAX_PATTERN_STATES)) throw new Unsupported();
-      let first = next;
-      if (max === Infinity) {
-        const loop: number[] = [];
-        first = add({ kind: 'split', next: loop });
-        loop.push(build(part, first, states), next);
-      } else {
-        for (let count = min; count < max; count++) {
-          first = add({ kind: 'split', next: [build(part, first, states), next] });
-        }
+    case 'repeat':
+      return buildRepeat(node);
+  }
+
+  function buildRepeat({ part, min, max }: Extract<Node, { kind: 'repeat' }>): number {
+    if (min > MAX_PATTERN_STATES || (max !== Infinity && max > MAX_PATTERN_STATES)) throw new Unsupported();
+    let first = next;
+    if (max === Infinity) {
+      const loop: number[] = [];
+      first = add({ kind: 'split', next: loop });
+      loop.push(build(part, first, states), next);
+    } else {
+      for (let count = min; count < max; count++) {
+        first = add({ kind: 'split', next: [build(part, first, states), next] });
       }
-      for (let count = 0; count < min; count++) first = build(part, first, states);
-      return first;
     }
+    for (let count = 0; count < min; count++) first = build(part, first, states);
+    return first;
   }
 }
 
@@ -186,7 +188,7 @@ function run(
   subject: string,
   spend: (steps: number) => boolean,
 ): boolean | undefined {
-  const characters = [...subject];
+  const characters = Array.from(subject);
   let active: number[] = [];
   let marked = new Uint8Array(states.length);
 

@@ -62,7 +62,7 @@ function sentence(failure: Failure): string {
     case 'minLength':
       return `${at} must have at least ${plural(Number(limit), 'character')}, ${got}`;
     case 'maxLength':
-      return `${at} must have at most ${plural(Number(limit), 'character')}, got ${[...String(value)].length}`;
+      return `${at} must have at most ${plural(Number(limit), 'character')}, got ${lengthOf(value)}`;
     case 'pattern':
       return `${at} must match the pattern ${shown(schema['pattern'], 100)}, ${got}`;
     case 'minItems':
@@ -186,6 +186,10 @@ function typeWords(types: readonly string[]): string {
     types.map((type) => (type === 'null' ? 'null' : `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`)),
     'or',
   );
+}
+
+function lengthOf(value: Json): number {
+  return typeof value === 'string' ? Array.from(value).length : 0;
 }
 
 function valueWords(value: Json): string {

@@ -1,5 +1,12 @@
 /** The rules of each profile, as data. docs/dialects.md says where they come from. */
-import type { Profile } from './lower.ts';
+/** What one provider's schema reader accepts; the rules of each are in docs/dialects.md. */
+export type Profile =
+  | 'anthropic'
+  | 'anthropic-strict'
+  | 'openai'
+  | 'openai-strict'
+  | 'gemini-json-schema'
+  | 'gemini-openapi';
 
 export interface Rules {
   /** The keywords that may be written. Absent: all of 2020-12. */
@@ -24,8 +31,8 @@ export interface Rules {
   formats?: ReadonlySet<string>;
   /** Types in upper case, one per node, with `nullable`. */
   openapi: boolean;
-  /** Objects must have `properties` and arrays `items`. */
-  complete: boolean;
+  /** Objects must have `properties`, arrays `items`. */
+  needs: readonly ('properties' | 'items')[];
 }
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
@@ -43,7 +50,7 @@ const ANTHROPIC: Rules = {
   names: ANTHROPIC_NAMES,
   enums: 'any',
   openapi: false,
-  complete: false,
+  needs: [],
 };
 
 const OPENAI: Rules = {
@@ -55,7 +62,7 @@ const OPENAI: Rules = {
   recursion: 'kept',
   enums: 'any',
   openapi: false,
-  complete: true,
+  needs: ['properties', 'items'],
 };
 
 const GEMINI: Rules = {
@@ -68,7 +75,7 @@ const GEMINI: Rules = {
   flat: true,
   recursion: 'cut',
   enums: 'strings and numbers',
-  complete: false,
+  needs: [],
 };
 
 export const PROFILES: Readonly<Record<Profile, Rules>> = {
@@ -85,7 +92,7 @@ export const PROFILES: Readonly<Record<Profile, Rules>> = {
     recursion: 'refused',
     enums: 'scalars',
     formats: words('date-time time date duration email hostname uri ipv4 ipv6 uuid'),
-    complete: true,
+    needs: ['properties', 'items'],
   },
   openai: OPENAI,
   'openai-strict': {
@@ -113,7 +120,7 @@ export const PROFILES: Readonly<Record<Profile, Rules>> = {
     enums: 'strings',
     formats: words('enum date-time int32 int64 float double'),
     openapi: true,
-    complete: true,
+    needs: ['items'],
   },
 };
 

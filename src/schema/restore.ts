@@ -68,9 +68,9 @@ export function restoreValue(plan: Plan, value: Json): Json {
   function bestBranch(branches: readonly BranchPlan[], value: Json, level: number): Json {
     let best = value;
     let least = Infinity;
-    for (const { plan, misfit } of branches) {
-      const candidate = restore(plan, value, level + 1);
-      const wrong = misfit(candidate);
+    for (const branch of branches) {
+      const candidate = restore(branch.plan, value, level + 1);
+      const wrong = branch.misfit(candidate);
       if (wrong < least) [best, least] = [candidate, wrong];
       if (least === 0 || visits > MAX_VISITS) break;
     }

@@ -88,7 +88,7 @@ function overOpenaiLimits(root: JsonObject): string | undefined {
     }
     if (typeof schema['const'] === 'string') characters += schema['const'].length;
     if (Array.isArray(schema['enum'])) {
-      const sum = schema['enum'].reduce<number>((sum, value) => sum + String(value).length, 0);
+      const sum = schema['enum'].reduce<number>((sum, value) => sum + textOf(value).length, 0);
       enumValues += schema['enum'].length;
       characters += sum;
       if (schema['enum'].length > limits.longEnum && sum > limits.longEnumCharacters)
@@ -131,6 +131,10 @@ function overAnthropicLimits(root: JsonObject): string | undefined {
   return unions > ANTHROPIC_LIMITS.unions
     ? `more than ${ANTHROPIC_LIMITS.unions} members of several types`
     : undefined;
+}
+
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function* everySchema(schema: Schema): Generator<JsonObject> {
