@@ -2,7 +2,7 @@
 import type { Asks } from '../asks/asks.ts';
 import type { Compiled } from '../dialects/dialect.ts';
 import { MidspanError, messageOf } from '../errors.ts';
-import { validate } from '../schema/index.ts';
+import { validate, type Verdict } from '../schema/index.ts';
 import type { Server } from '../servers/server.ts';
 import type { ContentBlock, JsonObject, Progress, ToolDefinition, ToolResult } from '../types.ts';
 import type { CatalogEntry } from './catalog.ts';
@@ -65,8 +65,14 @@ export async function passCall(
     return done(refusal(new MidspanError({ code: 'unknown-tool', what: entry.missing })));
   }
   const owner = { ...(entry.label !== undefined && { label: entry.label }), tool: entry.tool };
-  const args = settings.compiled?.restore(entry.name, request.arguments) ?? request.arguments;
-  const problem = argumentProblem(entry, args);
+  const restored = settings.compiled?.restore(entry.name, request.arguments) ?? request.arguments;
+  const { args, problem, dropped = [] } = checkArguments(entry, restored);
+  if (dropped.length > 0) {
+    deps.warn(
+      entry.label,
+      `${entry.name}: null for ${dropped.join(', ')} was left out; its schema does not allow null there`,
+    );
+  }
   if (problem !== undefined) return done({ ...refusal(problem), ...owner });
   const notes: string[] = [];
   try {
@@ -83,21 +89,51 @@ export async function passCall(
   }
 }
 
-function argumentProblem(entry: CatalogEntry, args: JsonObject): MidspanError | undefined {
-  const verdict = validate(entry.definition.inputSchema, args);
-  if (verdict.ok === true) return undefined;
-  const label = entry.label === undefined ? {} : { label: entry.label };
+interface Checked {
+  args: JsonObject;
+  problem?: MidspanError;
+  /** Names of arguments that were null and are left out. */
+  dropped?: string[];
+}
+
+/**
+ * Models say `null` for an optional argument that they leave open, and servers reject it: where that alone is wrong, it is
+ * left out.
+ */
+function checkArguments({ name, label, definition }: CatalogEntry, args: JsonObject): Checked {
+  const schema = definition.inputSchema;
+  const verdict = validate(schema, args);
+  if (verdict.ok === true) return { args };
+  const open = Object.keys(args).filter((key) => args[key] === null);
+  const closed = without(args, open);
+  if (open.length > 0 && validate(schema, closed).ok === true) {
+    const dropped = open.filter((key) => validate(schema, { ...closed, [key]: null }).ok !== true);
+    const kept = without(args, dropped);
+    if (validate(schema, kept).ok === true) return { args: kept, dropped };
+  }
+  return { args, problem: argumentProblem(name, label, verdict) };
+}
+
+const without = (args: JsonObject, keys: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(args).filter(([key]) => !keys.includes(key)));
+
+function argumentProblem(
+  name: string,
+  owner: string | undefined,
+  verdict: Exclude<Verdict, { ok: true }>,
+): MidspanError {
+  const label = owner === undefined ? {} : { label: owner };
   return verdict.ok === false
     ? new MidspanError({
         ...label,
         code: 'usage',
-        what: `${entry.name} was not run: ${verdict.problem}`,
+        what: `${name} was not run: ${verdict.problem}`,
         next: 'Correct the arguments and call it again',
       })
     : new MidspanError({
         ...label,
         code: 'limit',
-        what: `${entry.name} was not run: its arguments cannot be checked (${verdict.reason})`,
+        what: `${name} was not run: its arguments cannot be checked (${verdict.reason})`,
         next: 'Use another tool, or ask the maintainer of the server to mend its schema',
       });
 }
