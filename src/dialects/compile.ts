@@ -143,7 +143,9 @@ function describe(
 }
 
 const remembered = new Map<string, Lowered | { failed: string }>();
-const mostRemembered = 4096;
+/** Characters of schemas together. */
+const mostRemembered = 16_000_000;
+let rememberedSize = 0;
 
 /** Lowering depends on nothing but the schema, so it is done once for each content. */
 function lowerOnce(schema: JsonObject, profile: Profile): Lowered | { failed: string } {
@@ -152,7 +154,11 @@ function lowerOnce(schema: JsonObject, profile: Profile): Lowered | { failed: st
     const known = remembered.get(key);
     if (known !== undefined) return known;
     const made = lower(schema, profile);
-    if (remembered.size >= mostRemembered) remembered.clear();
+    rememberedSize += key.length;
+    if (rememberedSize > mostRemembered) {
+      remembered.clear();
+      rememberedSize = key.length;
+    }
     remembered.set(key, made);
     return made;
   } catch (error) {
