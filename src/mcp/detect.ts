@@ -77,8 +77,6 @@ export function afterInitialize(seen: Exclude<Observation, { saw: 'result' }>, a
       if (seen.status === 400 || seen.status === 404 || seen.status === 405) return { to: 'sse' };
       return afterStatus(seen.status) ?? { to: 'refuse', offered: undefined };
     }
-    case 'exit':
-      return { to: 'refuse', offered: undefined };
     default:
       return { to: 'outage' };
   }

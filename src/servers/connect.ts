@@ -247,7 +247,7 @@ class Attempt {
     if (step.to === 'done') return step;
     if (modern !== undefined) return modern;
     // A process that ended because of the probe deserves a start without one.
-    return step.to === 'refuse' && this.#error?.code === 'closed' ? { to: 'respawn' } : step;
+    return step.to === 'outage' && this.#channel.kind === 'stdio' ? { to: 'respawn' } : step;
   }
 
   async #done(opening: Opening, version: string): Promise<Connected> {
@@ -359,7 +359,8 @@ class Attempt {
   }
 
   #outage(): MidspanError {
-    const error = this.#lastError();
+    const { cause } = this.#lastError();
+    const error = cause instanceof MidspanError ? cause : this.#lastError();
     if (error.code === 'unreachable') return error;
     return new MidspanError({
       code: 'unreachable',

@@ -178,7 +178,6 @@ export class LiveServer implements Server {
     const configured = configuredEra(this.spec);
     const { verdicts } = this.#deps;
     const remembered = configured.era === 'auto' ? this.#remembered() : undefined;
-    let lost: MidspanError | undefined;
     const setup: ConnectSetup = {
       spec: this.spec,
       identity: this.#deps,
@@ -187,13 +186,11 @@ export class LiveServer implements Server {
       events: {
         notification: (method, params) => this.#notification(method, params),
         warning: this.#warning,
-        closed: (reason) => {
-          lost = reason;
-          if (connection !== undefined && connection === this.#connection) this.#lost(reason);
+        closed: (reason, peer) => {
+          if (this.#connection?.peer === peer) this.#lost(reason);
         },
       },
     };
-    let connection: Connection | undefined;
     let connected;
     try {
       connected = await connect(setup, remembered ?? configured, signal);
@@ -204,11 +201,12 @@ export class LiveServer implements Server {
       if (code === 'unreachable') throw error;
       connected = await connect(setup, configured, signal);
     }
-    connection = new Connection(connected, {
+    const connection = new Connection(connected, {
       identity: this.#deps,
       timeout: this.#timing.request,
       renewed: () => this.#tools.changed(),
     });
+    const lost = connected.peer.ended;
     if (lost !== undefined) {
       await connection.close(lost);
       throw lost;

@@ -26,7 +26,8 @@ import type { JsonObject, Progress } from '../types.ts';
 export interface PeerEvents {
   notification: (method: string, params: JsonObject) => void;
   warning: (message: string) => void;
-  closed: (reason: MidspanError) => void;
+  /** The channel ended by itself. */
+  closed: (reason: MidspanError, peer: Peer) => void;
 }
 
 export interface RequestOptions {
@@ -102,7 +103,7 @@ export class Peer {
           this.#events.warning(`wrote something that is not a message: ${safeText(text, 200)}`),
         closed: (reason) => {
           this.#end(reason);
-          this.#events.closed(reason);
+          this.#events.closed(reason, this);
         },
       },
       signal,
@@ -182,6 +183,11 @@ export class Peer {
     const headers = this.codec.headers(method, params, mirrored);
     if (this.sessionId !== undefined) headers['Mcp-Session-Id'] = this.sessionId;
     return { headers };
+  }
+
+  /** Why nothing can be sent any more. */
+  get ended(): MidspanError | undefined {
+    return this.#ended;
   }
 
   // ---- out ----
