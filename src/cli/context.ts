@@ -1,4 +1,5 @@
 /** What every command is given, and how it opens the host. */
+import { addAbortSignal, type Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { Config, Host } from '../index.ts';
 import { MidspanError } from '../errors.ts';
@@ -6,7 +7,7 @@ import type { Printer } from './print.ts';
 
 export interface Context {
   print: Printer;
-  stdin: NodeJS.ReadableStream & { isTTY?: boolean };
+  stdin: Readable & { isTTY?: boolean };
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   /** Aborts when the command should end. */
@@ -107,13 +108,24 @@ export function noteFailures(host: Host, print: Printer): void {
   }
 }
 
+/** More than any prompt or arguments that a model or server would take. */
+const MAX_INPUT_BYTES = 64 * 1024 * 1024;
+
 /** The whole of standard input. */
-export async function readStdin({ stdin, signal }: Context): Promise<string> {
+export async function readStdin({ print, stdin, signal }: Context): Promise<string> {
+  if (stdin.isTTY === true) print.note('Reading standard input; Ctrl-D ends it.');
   const chunks: Buffer[] = [];
-  const { Readable } = await import('node:stream');
-  for await (const chunk of new Readable().wrap(stdin).iterator()) {
-    signal.throwIfAborted();
+  let bytes = 0;
+  for await (const chunk of addAbortSignal(signal, stdin)) {
     chunks.push(Buffer.from(chunk as Buffer));
+    bytes += (chunk as Buffer).length;
+    if (bytes > MAX_INPUT_BYTES) {
+      throw new MidspanError({
+        code: 'limit',
+        what: `standard input is larger than ${MAX_INPUT_BYTES} bytes`,
+        next: 'Give less',
+      });
+    }
   }
   return Buffer.concat(chunks).toString('utf8');
 }

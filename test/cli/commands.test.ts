@@ -142,20 +142,20 @@ describe('midspan tools', () => {
 
   it('shows hostile text in full and lets none of it act', async () => {
     const { midspan } = await project();
-    for (const words of [
-      ['tools'],
-      ['tools', '--for', 'mcp'],
-      ['tools', '--json'],
-      ['call', 'test', 'hostile'],
-      ['call', 'test', 'hostile', '--json'],
-    ]) {
-      const { out } = await midspan(words);
+    const shown = await Promise.all(
+      [
+        ['tools'],
+        ['tools', '--for', 'mcp'],
+        ['tools', '--json'],
+        ['call', 'test', 'hostile'],
+        ['call', 'test', 'hostile', '--json'],
+      ].map((words) => midspan(words)),
+    );
+    for (const { out } of shown) {
       expect(out).toContain('fake line');
       expect(out).not.toMatch(/[^\P{Cc}\n\t]|\p{Bidi_Control}|\u200B/u);
     }
-    expect((await midspan(['call', 'test', 'hostile'])).out).toBe(
-      'first\n\\x1b]0;owned\\x07\\x1b[2J\\rfake line\\u{202e}txt\\u{200b}\n',
-    );
+    expect(shown[3]?.out).toBe('first\n\\x1b]0;owned\\x07\\x1b[2J\\rfake line\\u{202e}txt\\u{200b}\n');
   });
 });
 

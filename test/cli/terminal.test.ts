@@ -44,6 +44,15 @@ describe('on a terminal', () => {
     expect((await ended).code).toBe(130);
   });
 
+  it('leaves at Ctrl-C while it waits for standard input', async () => {
+    const { terminal } = await project();
+    const { shows, type, ended } = terminal(['call', 'test', 'echo', '--args', '-']);
+    await shows('Reading standard input; Ctrl-D ends it.');
+    type('{"text":');
+    type(CTRL_C);
+    expect((await ended).code).toBe(130);
+  });
+
   it('colors what it prints', async () => {
     const { terminal } = await project();
     const { screen, code } = await terminal(['servers']).ended;
