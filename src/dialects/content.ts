@@ -182,7 +182,8 @@ function asWords(media: Media): string | undefined {
 }
 
 export function nameOf(media: Media): string {
-  const size = readableSize(Math.floor((media.data.length * 3) / 4));
+  const padding = media.data.length - media.data.replace(/=+$/, '').length;
+  const size = readableSize((media.data.length / 4) * 3 - padding);
   return `${media.type} ${media.name === '' ? '' : `${media.name} `}${media.mimeType} ${size}`;
 }
 
