@@ -22,7 +22,7 @@ export interface Config {
   warnings: string[];
 }
 
-export const FILE_NAMES = ['midspan.json', '.mcp.json'] as const;
+const FILE_NAMES = ['midspan.json', '.mcp.json'] as const;
 export const MAX_FILE_BYTES = 8 * 1024 * 1024;
 
 /**

@@ -3,7 +3,7 @@ import { closest, distance } from 'fastest-levenshtein';
 import { MidspanError } from '../errors.ts';
 import type { Place } from './syntax.ts';
 
-export interface Problem {
+interface Problem {
   file?: string;
   line?: number;
   column?: number;

@@ -1,6 +1,8 @@
+import { chown } from 'node:fs/promises';
 import path from 'node:path';
+import process from 'node:process';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { loadConfig, MAX_FILE_BYTES, readConfig } from '../../src/config/config.ts';
 import { errorOf, folderWith } from './folder.ts';
 
@@ -261,6 +263,19 @@ describe('midspan.json', () => {
     expect(error.message).toBe(
       'there is no midspan.json or .mcp.json in / or above it. Write one, or name a file by --config',
     );
+  });
+
+  it("takes another user's file only when it is named", async () => {
+    const folder = await folderWith({ 'midspan.json': '{"mcpServers":{}}', 'sub/x': '' });
+    const file = path.join(folder, 'midspan.json');
+    // Root can give a file away; anybody else can only seem to be another user.
+    if (process.getuid?.() === 0) await chown(file, 4321, 4321);
+    else vi.spyOn(process, 'getuid').mockReturnValue(4321);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const error = await errorOf(() => loadConfig({ cwd: path.join(folder, 'sub'), env: {} }));
+    expect(error.message).toContain('was found but belongs to another user');
+    expect(error.message).toContain(`--config ${file}`);
+    expect((await loadConfig({ path: file, cwd: folder, env: {} })).servers).toEqual([]);
   });
 
   it('says that an object that a program made is wrong, by key', async () => {
