@@ -304,7 +304,8 @@ class Attempt {
       if (this.#signal.aborted) throw known;
       this.#error = known;
       // To a probe any nonsense is the answer of a server that does not know it.
-      if (known.code === 'protocol' && codec.era === 'modern') return { saw: 'result', opening: undefined };
+      if (known.code === 'protocol' && known.data.status === undefined && codec.era === 'modern')
+        return { saw: 'result', opening: undefined };
       const seen = observed(known, this.#channel.kind);
       if (seen === undefined) throw known;
       return seen;

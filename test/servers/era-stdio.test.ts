@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { fixture, open, stdio } from './support.ts';
-import type { EraVerdict, EraVerdicts } from '../../src/servers/index.ts';
+import { fixture, open, stdio, verdictsInMemory } from './support.ts';
+import type { EraVerdicts } from '../../src/servers/index.ts';
 
 const raw = (behavior: string, ...rest: string[]): string[] => [fixture('raw'), behavior, ...rest];
 
@@ -13,16 +13,6 @@ const methods = async (server: {
   const [block] = (await server.callTool('seen', {})).content;
   return block!.text as string;
 };
-
-export function verdictsInMemory(): EraVerdicts & { all: Map<string, EraVerdict> } {
-  const all = new Map<string, EraVerdict>();
-  return {
-    all,
-    get: (key) => all.get(key),
-    set: (key, verdict) => all.set(key, verdict),
-    delete: (key) => all.delete(key),
-  };
-}
 
 describe('R9: a legacy stdio server that answers server/discover awkwardly is found in its one process', () => {
   test.each([

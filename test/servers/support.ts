@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
 import { openServer } from '../../src/servers/index.ts';
-import type { Server, ServerDeps, ServerEvent } from '../../src/servers/index.ts';
+import type { EraVerdict, EraVerdicts, Server, ServerDeps, ServerEvent } from '../../src/servers/index.ts';
 import type { ServerSpec } from '../../src/types.ts';
 
 export const EVERYTHING = fileURLToPath(
@@ -50,6 +50,16 @@ export function open(spec: ServerSpec, deps: Partial<ServerDeps> = {}): Opened {
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((server) => server.close()));
 });
+
+export function verdictsInMemory(): EraVerdicts & { all: Map<string, EraVerdict> } {
+  const all = new Map<string, EraVerdict>();
+  return {
+    all,
+    get: (key) => all.get(key),
+    set: (key, verdict) => all.set(key, verdict),
+    delete: (key) => all.delete(key),
+  };
+}
 
 /** Resolves when the condition holds. */
 export async function until(condition: () => boolean, what = 'the condition'): Promise<void> {
