@@ -1,6 +1,6 @@
 // What a call costs through Midspan, next to the official SDK's client and to JSON-RPC by hand, over the same pipes and
 // sockets. Everything is measured in turns within one run, each contender in a process of its own; what counts are the ratios.
-//   node bench/calls/calls.mjs [--rounds 9] [--milliseconds 200] [--only stdio] [--profile folder]
+//   node bench/calls/calls.mjs [--rounds 9] [--milliseconds 200] [--warm-up 8000] [--only stdio] [--profile folder]
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpus } from 'node:os';
@@ -12,12 +12,14 @@ const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '9' },
     milliseconds: { type: 'string', default: '200' },
+    'warm-up': { type: 'string', default: '8000' },
     only: { type: 'string', default: '' },
     profile: { type: 'string' },
   },
 });
 const rounds = Number(options.rounds);
 const milliseconds = Number(options.milliseconds);
+const warmUp = Number(options['warm-up']);
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 const UPSTREAM = path('upstream.mjs');
 const WHO = ['raw', 'sdk', 'server', 'host'];
@@ -76,8 +78,11 @@ function next(child) {
 async function measure(wire, era) {
   const measured = new Map(IN_FLIGHT.map((inFlight) => [inFlight, []]));
   await withContenders(WHO, wire, era, async (run) => {
-    for (const who of WHO)
-      for (const inFlight of [50, 1]) await run(who, { inFlight, milliseconds: 5 * milliseconds });
+    // Code that has not run some thousand times is several times slower, most of all the SDK's.
+    for (const who of WHO) {
+      await run(who, { inFlight: 50, milliseconds, least: warmUp });
+      await run(who, { inFlight: 1, milliseconds, least: warmUp / 10 });
+    }
     for (let round = 0; round < rounds; round += 1) {
       for (const inFlight of IN_FLIGHT) {
         const figures = {};

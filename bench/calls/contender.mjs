@@ -52,14 +52,14 @@ const contenders = {
 
 const { call, close } = await contenders[who]();
 
-/** Small calls, so many at a time, for so long. Milliseconds; CPU of this process alone. */
-async function small({ inFlight, milliseconds }) {
+/** Small calls, so many at a time, for so long and at least so many in all. Milliseconds; CPU of this process alone. */
+async function small({ inFlight, milliseconds, least = 0 }) {
   const latencies = [];
   const cpu = process.cpuUsage();
   const started = performance.now();
   const end = started + milliseconds;
   const loop = async () => {
-    for (let now = performance.now(); now < end;) {
+    for (let now = performance.now(); now < end || latencies.length < least;) {
       const { content } = await call('echo', { text: TEXT });
       if (content[0].text !== TEXT) throw new Error('the answer is wrong');
       const then = performance.now();

@@ -5,8 +5,7 @@ const BYTES = 9_000_000;
 function log() {
   const line = (at) =>
     `{"time":"2026-11-30T12:00:00.${at % 1000}Z","level":"info","message":"request ${at} was served","path":"/items/${at}"}\n`;
-  let text = '';
-  for (let at = 0; JSON.stringify(text).length < 64_000; at += 1) text += line(at);
+  const text = Array.from({ length: 500 }, (_, at) => line(at)).join('');
   const encoded = JSON.stringify(text).slice(1, -1);
   return `"content":[{"type":"text","text":"${encoded.repeat(Math.ceil(BYTES / encoded.length))}"}]`;
 }

@@ -74,28 +74,36 @@ function serveStdio() {
 
 function serveHttp() {
   const server = createServer((request, response) => {
-    if (request.method !== 'POST') return void response.writeHead(405, ['content-length', '0']).end();
     let text = '';
     request.setEncoding('utf8').on('data', (chunk) => (text += chunk));
     request.on('end', () => {
+      if (request.method !== 'POST') return send(response, 405);
       const pieces = answer(text);
-      if (pieces === undefined) return void response.writeHead(202, ['content-length', '0']).end();
+      if (pieces === undefined) return send(response, 202);
       const body = pieces.length === 1 ? pieces[0] : Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
-      if (request.url === '/sse') {
-        response.writeHead(200, ['content-type', 'text/event-stream', 'cache-control', 'no-cache']);
-        if (typeof body === 'string') return void response.end(`event: message\ndata: ${body}\n\n`);
-        response.write('event: message\ndata: ');
-        response.write(body);
-        return void response.end('\n\n');
-      }
-      const length = String(Buffer.byteLength(body));
-      response.writeHead(200, ['content-type', 'application/json', 'content-length', length]);
-      response.end(body);
+      return request.url === '/sse' ? stream(response, body) : send(response, 200, body);
     });
   });
   server.keepAliveTimeout = 120_000;
   server.listen(0, '127.0.0.1', () => process.stdout.write(`${server.address().port}\n`));
   process.stdin.resume().on('end', () => process.exit(0));
+}
+
+function send(response, status, body = '') {
+  const length = String(Buffer.byteLength(body));
+  response.writeHead(status, ['content-type', 'application/json', 'content-length', length]);
+  response.end(body);
+}
+
+function stream(response, body) {
+  response.writeHead(200, ['content-type', 'text/event-stream', 'cache-control', 'no-cache']);
+  if (typeof body === 'string') {
+    response.end(`event: message\ndata: ${body}\n\n`);
+    return;
+  }
+  response.write('event: message\ndata: ');
+  response.write(body);
+  response.end('\n\n');
 }
 
 if (process.argv[2] === 'http') serveHttp();
