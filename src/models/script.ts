@@ -96,7 +96,7 @@ function nextTurn(name: string, script: Script, { messages }: Pick<ModelRequest,
         )
       : value;
   };
-  const text = String(fill(planned.text, quote));
+  const text = inText(fill(planned.text, quote));
   const calls = planned.calls.map((call, position): Call => ({
     id: call.id ?? `call_${index + 1}_${position + 1}`,
     name: call.name,

@@ -19,12 +19,12 @@ export interface CallsContext {
   /** The tools that the model was shown, by exposed name. */
   shown: ReadonlyMap<string, RunTool>;
   /** Whether this run may use a name, shown or not. */
-  permits(name: string): boolean;
+  permits: (name: string) => boolean;
   concurrent: number;
   stop: Stop;
   /** Why calls from the given position on are not run, where a limit says so. */
   limit: { from: number; reason: string } | undefined;
-  emit(event: RunEvent): void;
+  emit: (event: RunEvent) => void;
 }
 
 export async function answerCalls(calls: readonly Call[], context: CallsContext): Promise<CallResult[]> {

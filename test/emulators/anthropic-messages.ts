@@ -1,12 +1,12 @@
 /** What Anthropic Messages refuses of a conversation: its blocks, and how calls, results and thinking belong together. */
 import { invalid, only } from './anthropic-request.ts';
 import { blocksOf, type Ledger, signatureAt } from './anthropic-thinking.ts';
-import { isObject } from './server.ts';
+import { isObject, show } from './server.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 
 export function checkMessages(body: JsonObject, ledger: Ledger): void {
   const { messages } = body;
-  if (!Array.isArray(messages)) return invalid('messages: Input should be a valid list');
+  if (!Array.isArray(messages)) invalid('messages: Input should be a valid list');
   if (messages.length === 0) invalid('messages: at least one message is required');
   for (const [index, message] of messages.entries())
     checkMessage(message, index, index === messages.length - 1);
@@ -19,13 +19,12 @@ export function checkMessages(body: JsonObject, ledger: Ledger): void {
 
 function checkMessage(message: Json, index: number, last: boolean): void {
   const path = `messages.${index}`;
-  if (!isObject(message)) return invalid(`${path}: Input should be a valid dictionary`);
+  if (!isObject(message)) invalid(`${path}: Input should be a valid dictionary`);
   only(message, path, ['role', 'content']);
   const { role, content } = message;
-  if (role !== 'user' && role !== 'assistant')
-    return invalid(`${path}.role: Input should be 'user' or 'assistant'`);
+  if (role !== 'user' && role !== 'assistant') invalid(`${path}.role: Input should be 'user' or 'assistant'`);
   if (typeof content !== 'string' && !Array.isArray(content)) {
-    return invalid(`${path}.content: Input should be a valid string or list`);
+    invalid(`${path}.content: Input should be a valid string or list`);
   }
   if (content.length === 0 && !(last && role === 'assistant')) {
     invalid(
@@ -37,13 +36,13 @@ function checkMessage(message: Json, index: number, last: boolean): void {
   if (typeof content === 'string') return checkText(content);
   for (const [position, block] of content.entries()) {
     const where = `${path}.content.${position}`;
-    if (!isObject(block)) return invalid(`${where}: Input should be a valid dictionary`);
-    const check = (role === 'user' ? USER_BLOCKS : ASSISTANT_BLOCKS)[String(block.type)];
+    if (!isObject(block)) invalid(`${where}: Input should be a valid dictionary`);
+    const check = (role === 'user' ? USER_BLOCKS : ASSISTANT_BLOCKS)[show(block.type)];
     if (check === undefined)
-      return invalid(
-        `${where}: Input tag '${String(block.type)}' found using 'type' does not match any of the expected tags`,
+      invalid(
+        `${where}: Input tag '${show(block.type)}' found using 'type' does not match any of the expected tags`,
       );
-    check(block, `${where}.${String(block.type)}`);
+    check(block, `${where}.${show(block.type)}`);
   }
 }
 
@@ -56,7 +55,7 @@ type Check = (block: JsonObject, path: string) => void;
 
 const text: Check = (block, path) => {
   only(block, path, ['type', 'text', 'citations', 'cache_control']);
-  if (typeof block.text !== 'string') return invalid(`${path}.text: Field required`);
+  if (typeof block.text !== 'string') invalid(`${path}.text: Field required`);
   checkText(block.text);
 };
 
@@ -65,18 +64,18 @@ const MEDIA_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 const image: Check = (block, path) => {
   only(block, path, ['type', 'source', 'cache_control']);
   const { source } = block;
-  if (!isObject(source)) return invalid(`${path}.source: Field required`);
+  if (!isObject(source)) invalid(`${path}.source: Field required`);
   if (source.type !== 'base64') return;
   only(source, `${path}.source.base64`, ['type', 'media_type', 'data']);
-  if (!MEDIA_TYPES.includes(String(source.media_type))) {
+  if (!MEDIA_TYPES.includes(show(source.media_type))) {
     invalid(
       `${path}.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'`,
     );
   }
   checkBase64(source.data, `${path}.source.base64`);
-  if (String(source.data).length > 5_242_880) {
+  if (show(source.data).length > 5_242_880) {
     invalid(
-      `${path}.source.base64: image exceeds 5 MB maximum: ${String(source.data).length} bytes > 5242880 bytes`,
+      `${path}.source.base64: image exceeds 5 MB maximum: ${show(source.data).length} bytes > 5242880 bytes`,
     );
   }
 };
@@ -84,7 +83,7 @@ const image: Check = (block, path) => {
 const document: Check = (block, path) => {
   only(block, path, ['type', 'source', 'title', 'context', 'citations', 'cache_control']);
   const { source } = block;
-  if (!isObject(source)) return invalid(`${path}.source: Field required`);
+  if (!isObject(source)) invalid(`${path}.source: Field required`);
   if (source.type !== 'base64') return;
   if (source.media_type !== 'application/pdf')
     invalid(`${path}.source.base64.media_type: Input should be 'application/pdf'`);
@@ -104,19 +103,19 @@ function checkBase64(data: Json | undefined, path: string): void {
 
 const toolResult: Check = (block, path) => {
   only(block, path, ['type', 'tool_use_id', 'content', 'is_error', 'cache_control', 'toolset_name']);
-  if (typeof block.tool_use_id !== 'string') return invalid(`${path}.tool_use_id: Field required`);
+  if (typeof block.tool_use_id !== 'string') invalid(`${path}.tool_use_id: Field required`);
   if (block.is_error !== undefined && typeof block.is_error !== 'boolean')
     invalid(`${path}.is_error: Input should be a valid boolean`);
   const { content } = block;
   if (content === undefined || typeof content === 'string') return;
-  if (!Array.isArray(content)) return invalid(`${path}.content: Input should be a valid string or list`);
+  if (!Array.isArray(content)) invalid(`${path}.content: Input should be a valid string or list`);
   for (const [index, inner] of content.entries()) {
     const check = isObject(inner)
-      ? ({ text, image, document } as Record<string, Check>)[String(inner.type)]
+      ? ({ text, image, document } as Record<string, Check>)[show(inner.type)]
       : undefined;
     if (check === undefined)
-      return invalid(`${path}.content.${index}: Input tag does not match any of the expected tags`);
-    check(inner as JsonObject, `${path}.content.${index}.${String((inner as JsonObject).type)}`);
+      invalid(`${path}.content.${index}: Input tag does not match any of the expected tags`);
+    check(inner as JsonObject, `${path}.content.${index}.${show((inner as JsonObject).type)}`);
     if (block.is_error === true && (inner as JsonObject).type !== 'text') {
       invalid(`${path}: all content must be type "text" if "is_error" is true`);
     }
@@ -154,7 +153,7 @@ function merged(messages: readonly JsonObject[]): { role: string; index: number;
   for (const [index, message] of messages.entries()) {
     const last = turns.at(-1);
     if (last?.role === message.role) last?.blocks.push(...blocksOf(message));
-    else turns.push({ role: String(message.role), index, blocks: [...blocksOf(message)] });
+    else turns.push({ role: show(message.role), index, blocks: [...blocksOf(message)] });
   }
   return turns;
 }
@@ -186,7 +185,7 @@ function checkResults(blocks: readonly JsonObject[], index: number, expected: re
   const seen = new Set<string>();
   for (const [position, block] of blocks.entries()) {
     if (block.type !== 'tool_result') continue;
-    const id = String(block.tool_use_id);
+    const id = show(block.tool_use_id);
     if (!expected.includes(id)) {
       invalid(
         `messages.${index}.content.${position}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
@@ -207,7 +206,7 @@ function firstOther(blocks: readonly JsonObject[]): number {
 }
 
 function idsOf(blocks: readonly JsonObject[], type: string, member: string): string[] {
-  return blocks.filter((block) => block.type === type).map((block) => String(block[member]));
+  return blocks.filter((block) => block.type === type).map((block) => show(block[member]));
 }
 
 /** Current models do not go on with a given beginning of their answer, but for a turn that waits for a server tool. */
@@ -233,7 +232,7 @@ function checkThoughts(body: JsonObject, messages: readonly JsonObject[], ledger
           invalid(`messages.${index}.content.${position}: Invalid \`signature\` in \`thinking\` block`);
         }
       }
-      if (block.type === 'tool_use' && !thought && ledger.thoughtBefore.has(String(block.id))) {
+      if (block.type === 'tool_use' && !thought && ledger.thoughtBefore.has(show(block.id))) {
         invalid(
           `messages.${index}.content.${position}: \`thinking\` or \`redacted_thinking\` blocks that came before a \`tool_use\` block must be sent back unmodified`,
         );

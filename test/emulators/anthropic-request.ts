@@ -1,5 +1,5 @@
 /** What Anthropic Messages refuses of a request's own members and of its tools. */
-import { isObject, Refusal } from './server.ts';
+import { isObject, Refusal, show } from './server.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 import { check } from '../schema/profiles.ts';
 
@@ -150,9 +150,9 @@ function checkSchema(schema: Json | undefined, path: string, strict: boolean): v
 function checkThinking({ thinking, max_tokens: maxTokens }: JsonObject): void {
   if (thinking === undefined) return;
   if (!isObject(thinking)) return invalid('thinking: Input should be a valid dictionary');
-  if (!['enabled', 'disabled', 'adaptive'].includes(String(thinking.type))) {
+  if (!['enabled', 'disabled', 'adaptive'].includes(show(thinking.type))) {
     invalid(
-      `thinking: Input tag '${String(thinking.type)}' found using 'type' does not match any of the expected tags`,
+      `thinking: Input tag '${show(thinking.type)}' found using 'type' does not match any of the expected tags`,
     );
   }
   if (thinking.type !== 'enabled') return;
@@ -165,7 +165,7 @@ function checkThinking({ thinking, max_tokens: maxTokens }: JsonObject): void {
 function checkChoice({ tool_choice: choice, tools, thinking }: JsonObject, model: string): void {
   if (choice === undefined) return;
   if (!isObject(choice)) return invalid('tool_choice: Input should be a valid dictionary');
-  const type = String(choice.type);
+  const type = show(choice.type);
   if (!['auto', 'any', 'tool', 'none'].includes(type)) {
     invalid(
       `tool_choice: Input tag '${type}' found using 'type' does not match any of the expected tags: 'auto', 'any', 'tool', 'none'`,
@@ -183,6 +183,6 @@ function checkChoice({ tool_choice: choice, tools, thinking }: JsonObject, model
   if (isObject(thinking) && thinking.type === 'enabled')
     invalid('Thinking may not be enabled when tool_choice forces tool use.');
   if (type === 'tool' && !names.includes(choice.name)) {
-    invalid(`tool_choice.tool.name: Tool '${String(choice.name)}' not found in provided tools`);
+    invalid(`tool_choice.tool.name: Tool '${show(choice.name)}' not found in provided tools`);
   }
 }

@@ -1,7 +1,7 @@
 /** Thinking blocks: each is signed over its text and over everything before it, and must come back unchanged. */
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../src/types.ts';
-import { canonical, isObject } from './server.ts';
+import { canonical, isObject, show } from './server.ts';
 
 export interface Ledger {
   /** Ids of calls that were made after thinking: without it they are not accepted back. */
@@ -26,7 +26,7 @@ export function signatureAt(body: JsonObject, message: number, block: number): s
     ...flatten(messages.slice(0, message)),
     ...content.slice(0, block).map((each) => ['assistant', each] as const),
   ];
-  return digest(String(content[block]?.['thinking']), body, before);
+  return digest(show(content[block]?.['thinking']), body, before);
 }
 
 function digest(
@@ -40,7 +40,7 @@ function digest(
 
 function flatten(messages: readonly JsonObject[]): (readonly [string, JsonObject])[] {
   return messages.flatMap((message) =>
-    blocksOf(message).map((block) => [String(message['role']), block] as const),
+    blocksOf(message).map((block) => [show(message['role']), block] as const),
   );
 }
 

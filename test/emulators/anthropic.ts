@@ -13,6 +13,7 @@ import {
   Refusal,
   startEmulator,
   type StreamEvent,
+  show,
 } from './server.ts';
 import type { JsonObject } from '../../src/types.ts';
 
@@ -46,7 +47,7 @@ function anthropicApi(maxBody: number): EmulatedApi {
       const version = headers['anthropic-version'];
       if (version === undefined)
         throw new Refusal(400, 'invalid_request_error', 'anthropic-version: header is required');
-      if (!VERSIONS.includes(String(version))) {
+      if (!VERSIONS.includes(show(version))) {
         throw new Refusal(
           400,
           'invalid_request_error',
@@ -55,7 +56,7 @@ function anthropicApi(maxBody: number): EmulatedApi {
       }
     },
     check({ headers, body }) {
-      checkRequest(body, String(headers['anthropic-version']));
+      checkRequest(body, show(headers['anthropic-version']));
       checkMessages(body, ledger);
     },
     streams: ({ body }) => body['stream'] === true,
@@ -104,7 +105,7 @@ function answer(turn: EmulatorTurn, { body }: ApiRequest, index: number, ledger:
     };
     raw.set(block, written === '{}' ? '' : written);
     content.push(block);
-    if (turn.reasoning !== undefined) ledger.thoughtBefore.add(String(block['id']));
+    if (turn.reasoning !== undefined) ledger.thoughtBefore.add(show(block['id']));
   }
   const usage = usageOf(turn, body);
   const end = {
@@ -116,7 +117,7 @@ function answer(turn: EmulatorTurn, { body }: ApiRequest, index: number, ledger:
     id: `msg_${index}`,
     type: 'message',
     role: 'assistant',
-    model: String(body['model']),
+    model: show(body['model']),
     content,
     container: null,
     diagnostics: null,
@@ -144,7 +145,7 @@ function answer(turn: EmulatorTurn, { body }: ApiRequest, index: number, ledger:
   return { whole: message, events };
 }
 
-const event = (data: JsonObject): StreamEvent => ({ event: String(data['type']), data });
+const event = (data: JsonObject): StreamEvent => ({ event: show(data['type']), data });
 
 function blockEvents(block: JsonObject, index: number, raw: string | undefined): StreamEvent[] {
   const delta = (change: JsonObject): StreamEvent =>
@@ -156,16 +157,14 @@ function blockEvents(block: JsonObject, index: number, raw: string | undefined):
     case 'text':
       return [
         start({ ...block, text: '' }),
-        ...pieces(String(block['text']), 9).map((text) => delta({ type: 'text_delta', text })),
+        ...pieces(show(block['text']), 9).map((text) => delta({ type: 'text_delta', text })),
         stop,
       ];
     case 'thinking':
       return [
         start({ type: 'thinking', thinking: '', signature: '' }),
-        ...pieces(String(block['thinking']), 11).map((thinking) =>
-          delta({ type: 'thinking_delta', thinking }),
-        ),
-        delta({ type: 'signature_delta', signature: String(block['signature']) }),
+        ...pieces(show(block['thinking']), 11).map((thinking) => delta({ type: 'thinking_delta', thinking })),
+        delta({ type: 'signature_delta', signature: show(block['signature']) }),
         stop,
       ];
     case 'tool_use':

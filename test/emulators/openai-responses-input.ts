@@ -1,7 +1,7 @@
 /** What OpenAI Responses refuses of a conversation: its items, and how calls, outputs and reasoning belong together. */
 import type { Json, JsonObject } from '../../src/types.ts';
 import { checkName, onlyKnown, refuse } from './openai.ts';
-import { isObject, Refusal } from './server.ts';
+import { isObject, Refusal, show } from './server.ts';
 
 export interface Ledger {
   /** What each reasoning item holds, by its id. */
@@ -79,7 +79,7 @@ function checkItem(item: JsonObject, path: string): void {
         );
       return;
     default:
-      refuse(`Invalid value: '${String(type)}'.`, 'invalid_value', `${path}.type`);
+      refuse(`Invalid value: '${show(type)}'.`, 'invalid_value', `${path}.type`);
   }
 }
 
@@ -87,9 +87,9 @@ function checkMessage(item: JsonObject, path: string): void {
   onlyKnown(item, path, ['type', 'id', 'role', 'content', 'status', 'phase']);
   if (item.id !== undefined) checkId(item.id, 'msg', path);
   const { role, content } = item;
-  if (!['user', 'assistant', 'system', 'developer'].includes(String(role))) {
+  if (!['user', 'assistant', 'system', 'developer'].includes(show(role))) {
     refuse(
-      `Invalid value: '${String(role)}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.`,
+      `Invalid value: '${show(role)}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.`,
       'invalid_value',
       `${path}.role`,
     );
@@ -122,9 +122,9 @@ function checkOutput(output: Json | undefined, path: string): void {
 
 function checkPart(part: Json, path: string, known: readonly string[]): void {
   if (!isObject(part)) return refuse(`Invalid type for '${path}': expected an object.`, 'invalid_type', path);
-  if (!known.includes(String(part.type))) {
+  if (!known.includes(show(part.type))) {
     refuse(
-      `Invalid value: '${String(part.type)}'. Supported values are: ${known.map((one) => `'${one}'`).join(', ')}.`,
+      `Invalid value: '${show(part.type)}'. Supported values are: ${known.map((one) => `'${one}'`).join(', ')}.`,
       'invalid_value',
       `${path}.type`,
     );
@@ -140,7 +140,7 @@ function checkPart(part: Json, path: string, known: readonly string[]): void {
   }
   if (part.type === 'input_image') {
     onlyKnown(part, path, ['type', 'image_url', 'file_id', 'detail']);
-    const address = String(part.image_url);
+    const address = show(part.image_url);
     checkLength(address, MOST_IMAGE, `${path}.image_url`);
     if (
       !/^https?:/.test(address) &&
@@ -171,7 +171,7 @@ function checkId(id: Json | undefined, prefix: string, path: string): void {
   if (id === undefined || id === null) return;
   if (typeof id !== 'string' || !id.startsWith(prefix)) {
     refuse(
-      `Invalid '${path}.id': '${String(id)}'. Expected an ID that begins with '${prefix}'.`,
+      `Invalid '${path}.id': '${show(id)}'. Expected an ID that begins with '${prefix}'.`,
       'invalid_value',
       `${path}.id`,
     );
@@ -208,7 +208,7 @@ function checkPairs(items: readonly JsonObject[]): void {
   const open = new Set<string>();
   const called = new Set<string>();
   for (const item of items) {
-    const id = String(item.call_id);
+    const id = show(item.call_id);
     if (item.type === 'function_call') {
       if (called.has(id)) refuse(`Duplicate function call with call_id ${id}.`, null, 'input');
       called.add(id);
@@ -225,7 +225,7 @@ function checkPairs(items: readonly JsonObject[]): void {
 function checkReasoning(items: readonly JsonObject[], stored: boolean, ledger: Ledger): void {
   const before = new Set<string>();
   for (const [index, item] of items.entries()) {
-    const id = String(item.id);
+    const id = show(item.id);
     if (item.type === 'reasoning') {
       before.add(id);
       const encrypted = ledger.encrypted.get(id);
@@ -240,7 +240,7 @@ function checkReasoning(items: readonly JsonObject[], stored: boolean, ledger: L
       if (given !== undefined && given !== null && given !== encrypted) {
         refuse(`The encrypted content for item ${id} could not be verified.`, 'invalid_encrypted_content');
       }
-      if (String(items[index + 1]?.id) !== ledger.follower.get(id)) {
+      if (show(items[index + 1]?.id) !== ledger.follower.get(id)) {
         refuse(
           `Item '${id}' of type 'reasoning' was provided without its required following item.`,
           null,

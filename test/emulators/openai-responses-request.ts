@@ -1,7 +1,7 @@
 /** What OpenAI Responses refuses of a request's own members and of its tools. */
 import type { Json, JsonObject } from '../../src/types.ts';
 import { checkCount, checkName, checkParameters, onlyKnown, refuse } from './openai.ts';
-import { isObject, Refusal } from './server.ts';
+import { isObject, Refusal, show } from './server.ts';
 
 const MEMBERS = [
   'background',
@@ -57,7 +57,7 @@ export function checkRequest(body: JsonObject): void {
     throw new Refusal(
       404,
       'invalid_request_error',
-      `The model \`${String(model)}\` does not exist or you do not have access to it.`,
+      `The model \`${show(model)}\` does not exist or you do not have access to it.`,
       {
         code: 'model_not_found',
       },
@@ -89,8 +89,8 @@ export function checkRequest(body: JsonObject): void {
     );
   }
   for (const [index, include] of (Array.isArray(body.include) ? body.include : []).entries()) {
-    if (!INCLUDABLE.includes(String(include)))
-      refuse(`Invalid value: '${String(include)}'.`, 'invalid_value', `include[${index}]`);
+    if (!INCLUDABLE.includes(show(include)))
+      refuse(`Invalid value: '${show(include)}'.`, 'invalid_value', `include[${index}]`);
     if (include === 'reasoning.encrypted_content' && !REASONING.test(model)) {
       refuse('Encrypted content is not supported with this model.', null, 'include');
     }
@@ -106,7 +106,7 @@ export function checkRequest(body: JsonObject): void {
   }
   if (body.previous_response_id !== undefined && body.previous_response_id !== null) {
     refuse(
-      `Previous response with id '${String(body.previous_response_id)}' not found.`,
+      `Previous response with id '${show(body.previous_response_id)}' not found.`,
       'previous_response_not_found',
       'previous_response_id',
     );
@@ -142,7 +142,7 @@ function checkTools(tools: Json | undefined): string[] {
     if (tool.type === undefined)
       refuse(`Missing required parameter: '${path}.type'.`, 'missing_required_parameter', `${path}.type`);
     if (tool.type !== 'function')
-      refuse(`Invalid value: '${String(tool.type)}'.`, 'invalid_value', `${path}.type`);
+      refuse(`Invalid value: '${show(tool.type)}'.`, 'invalid_value', `${path}.type`);
     onlyKnown(tool, path, TOOL_MEMBERS);
     const name = checkName(tool.name, `${path}.name`);
     if (names.includes(name))
@@ -166,7 +166,7 @@ function checkTools(tools: Json | undefined): string[] {
 function checkChoice(choice: Json | undefined, names: readonly string[]): void {
   if (choice === undefined || choice === null) return;
   const unknown = (name: Json | undefined): never =>
-    refuse(`Tool choice 'function' not found in 'tools' parameter: '${String(name)}'.`, null, 'tool_choice');
+    refuse(`Tool choice 'function' not found in 'tools' parameter: '${show(name)}'.`, null, 'tool_choice');
   if (typeof choice === 'string') {
     if (!['auto', 'none', 'required'].includes(choice))
       refuse(`Invalid value: '${choice}'.`, 'invalid_value', 'tool_choice');
@@ -178,15 +178,15 @@ function checkChoice(choice: Json | undefined, names: readonly string[]): void {
   if (!isObject(choice)) return refuse("Invalid type for 'tool_choice'.", 'invalid_type', 'tool_choice');
   if (choice.type === 'function') {
     onlyKnown(choice, 'tool_choice', ['type', 'name']);
-    if (!names.includes(String(choice.name))) unknown(choice.name);
+    if (!names.includes(show(choice.name))) unknown(choice.name);
   } else if (choice.type === 'allowed_tools') {
     onlyKnown(choice, 'tool_choice', ['type', 'mode', 'tools']);
     if (choice.mode !== 'auto' && choice.mode !== 'required')
-      refuse(`Invalid value: '${String(choice.mode)}'.`, 'invalid_value', 'tool_choice.mode');
+      refuse(`Invalid value: '${show(choice.mode)}'.`, 'invalid_value', 'tool_choice.mode');
     const allowed = Array.isArray(choice.tools) ? choice.tools : [];
     if (allowed.length === 0)
       refuse("Invalid 'tool_choice.tools': empty array.", 'empty_array', 'tool_choice.tools');
     for (const tool of allowed)
-      if (!isObject(tool) || !names.includes(String(tool.name))) unknown(isObject(tool) ? tool.name : tool);
-  } else refuse(`Invalid value: '${String(choice.type)}'.`, 'invalid_value', 'tool_choice.type');
+      if (!isObject(tool) || !names.includes(show(tool.name))) unknown(isObject(tool) ? tool.name : tool);
+  } else refuse(`Invalid value: '${show(choice.type)}'.`, 'invalid_value', 'tool_choice.type');
 }

@@ -13,6 +13,7 @@ import {
   pieces,
   startEmulator,
   type StreamEvent,
+  show,
 } from './server.ts';
 
 const KEY = 'sk-emulated-openai-key';
@@ -77,9 +78,8 @@ function itemsOf(turn: EmulatorTurn, index: number, ledger: Ledger): JsonObject[
   }
   if (reasoning !== undefined) {
     const following = items[1];
-    if (following !== undefined) ledger.follower.set(reasoning, String(following.id));
-    for (const item of items.slice(1))
-      ledger.needs.set(String(item.id), { type: String(item.type), reasoning });
+    if (following !== undefined) ledger.follower.set(reasoning, show(following.id));
+    for (const item of items.slice(1)) ledger.needs.set(show(item.id), { type: show(item.type), reasoning });
   }
   return items;
 }
@@ -99,7 +99,7 @@ function answer(turn: EmulatorTurn, { body }: ApiRequest, index: number, ledger:
     incomplete_details: incomplete ? { reason: turn.stop } : null,
     instructions: body.instructions ?? null,
     metadata: {},
-    model: String(body.model),
+    model: show(body.model),
     output,
     parallel_tool_calls: body.parallel_tool_calls ?? true,
     temperature: 1,
@@ -130,14 +130,14 @@ function answer(turn: EmulatorTurn, { body }: ApiRequest, index: number, ledger:
     { type: `response.${status}`, response },
   ];
   const events = data.map((each, at): StreamEvent => ({
-    event: String(each.type),
+    event: show(each.type),
     data: { ...each, sequence_number: at },
   }));
   return { whole: response, events };
 }
 
 function itemEvents(item: JsonObject, output_index: number): JsonObject[] {
-  const place = { item_id: String(item.id), output_index };
+  const place = { item_id: show(item.id), output_index };
   const added = (shown: JsonObject): JsonObject => ({
     type: 'response.output_item.added',
     output_index,
@@ -147,7 +147,7 @@ function itemEvents(item: JsonObject, output_index: number): JsonObject[] {
   switch (item.type) {
     case 'message': {
       const part = (item.content as JsonObject[])[0] as JsonObject;
-      const text = String(part.text);
+      const text = show(part.text);
       const where = { ...place, content_index: 0 };
       return [
         added({ ...item, status: 'in_progress', content: [] }),
@@ -170,7 +170,7 @@ function itemEvents(item: JsonObject, output_index: number): JsonObject[] {
         // What is encrypted is only whole when the item is done.
         added({ ...item, summary: [], encrypted_content: 'partial' }),
         { type: 'response.reasoning_summary_part.added', ...where, part: { ...part, text: '' } },
-        ...pieces(String(part.text), 11).map((delta) => ({
+        ...pieces(show(part.text), 11).map((delta) => ({
           type: 'response.reasoning_summary_text.delta',
           ...where,
           delta,
@@ -183,7 +183,7 @@ function itemEvents(item: JsonObject, output_index: number): JsonObject[] {
     case 'function_call':
       return [
         added({ ...item, status: 'in_progress', arguments: '' }),
-        ...pieces(String(item.arguments), 7).map((delta) => ({
+        ...pieces(show(item.arguments), 7).map((delta) => ({
           type: 'response.function_call_arguments.delta',
           ...place,
           delta,

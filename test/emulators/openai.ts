@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Json, JsonObject } from '../../src/types.ts';
 import type { Profile } from '../../src/schema/index.ts';
 import { check } from '../schema/profiles.ts';
-import { isObject, Refusal } from './server.ts';
+import { isObject, Refusal, show } from './server.ts';
 
 export function refuse(message: string, code: string | null, param?: string): never {
   throw new Refusal(400, 'invalid_request_error', message, {
@@ -84,7 +84,7 @@ export function checkParameters(
   if (!isObject(parameters)) return wrong(`${JSON.stringify(parameters)} is not of type 'object'.`);
   if (parameters.type !== 'object') {
     wrong(
-      `schema must be a JSON Schema of 'type: "object"', got 'type: "${String(parameters.type ?? 'None')}"'.`,
+      `schema must be a JSON Schema of 'type: "object"', got 'type: "${show(parameters.type ?? 'None')}"'.`,
     );
   }
   for (const keyword of ['oneOf', 'anyOf', 'allOf', 'enum', 'not']) {

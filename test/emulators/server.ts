@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { messageOf } from '../../src/errors.ts';
 import type { JsonObject } from '../../src/types.ts';
 
 /** What the emulated model answers to one request. */
@@ -151,7 +152,7 @@ export async function startEmulator(api: EmulatedApi, script: EmulatorScript): P
       else json(response, 200, whole, api);
     } catch (error) {
       const refusal =
-        error instanceof Refusal ? error : new Refusal(500, api.typeOfStatus(500), String(error));
+        error instanceof Refusal ? error : new Refusal(500, api.typeOfStatus(500), messageOf(error));
       record.status = refusal.status;
       record.refusal = refusal.message;
       json(response, refusal.status, api.errorBody(refusal), api);
@@ -266,13 +267,18 @@ async function write(response: ServerResponse, { event, data }: StreamEvent, ind
   response.write(bytes.subarray(middle));
 }
 
+/** Any value as text, for messages and keys. */
+export function show(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined');
+}
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Text in pieces of a fixed length, never one only where there can be two. */
 export function pieces(text: string, length: number): string[] {
-  const characters = [...text];
+  const characters = Array.from(text);
   const list: string[] = [];
   for (let start = 0; start < characters.length; start += length)
     list.push(characters.slice(start, start + length).join(''));
