@@ -49,13 +49,13 @@ export interface ExchangeContext {
   label: string;
   /** Where the request goes, when it names no URL of its own. */
   url: URL;
-  dispatcher: Dispatcher;
   /** Milliseconds for an answer that is not an event stream. */
   timeout: number;
   error: MakeError;
   /** Takes the secrets of the configuration and the request out of a text. */
   redact(text: string, request: HttpRequest): string;
-  settled(exchange: Exchange): void;
+  /** It is over. The lane can be used again when its answer was read to the end. */
+  settled(exchange: Exchange, lane: Dispatcher | undefined, reusable: boolean): void;
 }
 
 /** One request and its answer, redirects within the origin included. All limits on an answer are enforced here. */
@@ -71,6 +71,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #url: URL;
   #redirects = 0;
   #redirect: URL | undefined;
+  #lane: Dispatcher | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #answer: Answer | undefined;
   #reader: BodyReader | undefined;
@@ -93,21 +94,26 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-  }
-
-  /** Sends the request. Once. */
-  start(): void {
-    const { signal } = this.#request;
+    const { signal } = request;
     signal?.addEventListener('abort', this.#onAbort);
     if (signal?.aborted) this.#onAbort();
-    else this.#dispatch();
+  }
+
+  get over(): boolean {
+    return this.#settled;
+  }
+
+  /** Sends the request, once, on a lane that carries nothing else meanwhile. */
+  start(lane: Dispatcher): void {
+    this.#lane = lane;
+    this.#dispatch(lane);
   }
 
   /** Ends it with an error; its socket is closed. */
   abort(reason: MidspanError): void {
     if (this.#settled) return;
     this.#settle(() => this.#reject(reason));
-    this.#controller?.abort(reason);
+    if (!this.#complete) this.#controller?.abort(reason);
   }
 
   /** The reader has what it wants: the exchange may end by itself until then, and ends well in any case. */
@@ -196,9 +202,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     );
   };
 
-  #dispatch(): void {
+  #dispatch(lane: Dispatcher): void {
     const { method, headers, body } = this.#request;
-    this.#context.dispatcher.dispatch(
+    lane.dispatch(
       {
         origin: this.#url.origin,
         path: this.#url.pathname + this.#url.search,
@@ -225,13 +231,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #end(): void {
     if (this.#settled) return;
-    if (this.#redirect !== undefined) {
+    if (this.#redirect !== undefined && this.#lane !== undefined) {
       this.#url = this.#redirect;
       this.#controller = undefined;
       this.#complete = false;
       this.#decompressor = undefined;
       this.#lastData = Infinity;
-      this.#dispatch();
+      this.#dispatch(this.#lane);
       return;
     }
     try {
@@ -254,7 +260,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#settled = true;
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
     this.#decompressor?.destroy();
-    this.#context.settled(this);
+    this.#context.settled(this, this.#lane, this.#complete);
     outcome();
   }
 

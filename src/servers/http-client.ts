@@ -1,5 +1,5 @@
 /**
- * HTTP exchanges with the origin of one server, over a pool of its own in undici's dispatcher. No web streams, and no
+ * HTTP exchanges with the origin of one server, on undici's dispatchers. No web streams, and no
  * AbortSignal that requests share: one would gather a listener per request.
  */
 import type { Dispatcher } from 'undici';
@@ -27,16 +27,21 @@ export interface HttpClientOptions {
   environment?: Readonly<Record<string, string | undefined>>;
 }
 
+/**
+ * Each exchange has a lane to itself, one undici client with one socket at most. A lane whose exchange was cut off is
+ * thrown away: undici's pool would connect it again at once.
+ */
 export class HttpClient {
   readonly url: URL;
   readonly #label: string;
   readonly #headers: Record<string, string> = {};
   readonly #environment: Readonly<Record<string, string | undefined>>;
-  readonly #timeout: number;
-  readonly #redact: (text: string) => string;
   readonly #active = new Set<{ abort(reason: MidspanError): void; checkTime?(now: number): void }>();
-  #context: ExchangeContext | undefined;
-  #dispatcher: Dispatcher | undefined;
+  readonly #context: ExchangeContext;
+  #createLane: (() => Dispatcher) | undefined;
+  readonly #lanes = new Set<Dispatcher>();
+  readonly #idle: Dispatcher[] = [];
+  readonly #waiting: Exchange[] = [];
   #sweep: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -44,7 +49,6 @@ export class HttpClient {
   constructor({ label, url, headers, exchangeTimeout, environment }: HttpClientOptions) {
     this.#label = label;
     this.#environment = environment ?? process.env;
-    this.#timeout = exchangeTimeout ?? EXCHANGE_MS;
     if (!/^https?:/i.test(url) || !URL.canParse(url)) {
       throw this.error('config', 'its "url" is no http or https URL', 'Correct it');
     }
@@ -55,33 +59,31 @@ export class HttpClient {
       this.#headers['authorization'] = `Basic ${login.toString('base64')}`;
     }
     for (const [name, value] of Object.entries(headers)) this.#headers[name.toLowerCase()] = value;
-    this.#redact = redactor(this.#headers, true);
+    const redact = redactor(this.#headers, true);
+    this.#context = {
+      label,
+      url: this.url,
+      timeout: exchangeTimeout ?? EXCHANGE_MS,
+      error: this.error,
+      redact: (text, request) => redactor(request.headers)(redact(text)),
+      settled: this.#settled,
+    };
   }
 
-  /** Loads undici and prepares the pool; no traffic yet. */
+  /** Loads undici; no traffic yet. */
   async open(): Promise<void> {
-    const { EnvHttpProxyAgent, Pool } = await import('undici');
+    const { Client, EnvHttpProxyAgent } = await import('undici');
     const options = {
-      connections: CONNECTIONS,
       connect: { timeout: CONNECT_MS },
       maxHeaderSize: HEADER_BYTES,
       headersTimeout: 0, // exchanges watch the time: they know a body from an event stream
       bodyTimeout: 0,
     };
     const proxies = this.#proxies();
-    this.#dispatcher =
+    this.#createLane = () =>
       proxies === undefined
-        ? new Pool(this.url.origin, options)
+        ? new Client(this.url.origin, options)
         : new EnvHttpProxyAgent({ ...options, ...proxies });
-    this.#context = {
-      label: this.#label,
-      url: this.url,
-      dispatcher: this.#dispatcher,
-      timeout: this.#timeout,
-      error: this.error,
-      redact: (text, request) => redactor(request.headers)(this.#redact(text)),
-      settled: (exchange) => this.#active.delete(exchange),
-    };
   }
 
   /**
@@ -90,16 +92,19 @@ export class HttpClient {
    * the exchange broke, `cancelled`, `timeout`, `limit`, `protocol`
    */
   exchange(request: HttpRequest, open: OpenReader): Promise<Answer> {
-    if (this.#context === undefined || this.#closed)
+    if (this.#createLane === undefined || this.#closed) {
       return Promise.reject(this.error('closed', 'the connection is closed'));
+    }
     const exchange = new Exchange(
       this.#context,
       { ...request, headers: { ...this.#headers, ...request.headers } },
       open,
     );
+    if (exchange.over) return exchange.answer;
     this.#active.add(exchange);
     this.#sweep ??= setInterval(this.#checkTimes, SWEEP_MS).unref();
-    exchange.start();
+    this.#waiting.push(exchange);
+    this.#startWaiting();
     return exchange.answer;
   }
 
@@ -128,8 +133,39 @@ export class HttpClient {
     clearInterval(this.#sweep);
     const reason = this.error('closed', 'the connection was closed');
     for (const active of this.#active) active.abort(reason);
-    await this.#dispatcher?.destroy().catch(() => {});
+    await Promise.all([...this.#lanes].map(destroy));
   }
+
+  #startWaiting(): void {
+    while (this.#waiting.length > 0 && !this.#closed) {
+      const lane = this.#idle.shift() ?? this.#newLane();
+      if (lane === undefined) return;
+      this.#waiting.shift()?.start(lane);
+    }
+  }
+
+  #newLane(): Dispatcher | undefined {
+    if (this.#lanes.size >= CONNECTIONS) return undefined;
+    const lane = this.#createLane?.();
+    if (lane !== undefined) this.#lanes.add(lane);
+    return lane;
+  }
+
+  readonly #settled = (exchange: Exchange, lane: Dispatcher | undefined, reusable: boolean): void => {
+    this.#active.delete(exchange);
+    if (lane === undefined) {
+      const position = this.#waiting.indexOf(exchange);
+      if (position !== -1) this.#waiting.splice(position, 1);
+      return;
+    }
+    if (reusable) this.#idle.push(lane);
+    else {
+      this.#lanes.delete(lane);
+      // Not in the middle of what undici does with it just now.
+      queueMicrotask(() => void destroy(lane));
+    }
+    this.#startWaiting();
+  };
 
   readonly error = (code: ErrorCode, what: string, next?: string, cause?: unknown): MidspanError =>
     new MidspanError({
@@ -169,6 +205,10 @@ export class HttpClient {
     if (/^(localhost|127(\.\d+){3}|\[::1\])$/.test(this.url.hostname)) return undefined;
     return { httpProxy, httpsProxy, noProxy: variable('no_proxy') };
   }
+}
+
+function destroy(lane: Dispatcher): Promise<void> {
+  return lane.destroy().catch(() => {});
 }
 
 /** For an answer that says nothing beyond its status. */

@@ -1,3 +1,4 @@
+import { connect as tcpConnect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HttpStatusError } from '../../src/servers/http.ts';
 import { failure, until } from './support.ts';
@@ -293,6 +294,42 @@ describe('redirects', () => {
     const { channel } = await connect(`${web.origin}/`);
     expect(await failure(channel.send(call(1)))).toMatchObject({ status: 307 });
     expect(web.requests).toHaveLength(6);
+  });
+});
+
+describe('proxies', () => {
+  it('of the environment carry the exchange, and cancelling closes their sockets too', async () => {
+    const web = await serve((request, response) => {
+      if (request.json.id === 1) json(response, result(1));
+    });
+    const tunnels: string[] = [];
+    const proxy = await serve(() => {});
+    proxy.server.on('connect', ({ url }: { url: string }, socket: Socket) => {
+      tunnels.push(url);
+      const upstream = tcpConnect(Number(new URL(web.origin).port), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        upstream.pipe(socket).pipe(upstream);
+      });
+      upstream.on('error', () => socket.destroy());
+      socket.on('error', () => upstream.destroy());
+    });
+    const environment = { HTTP_PROXY: proxy.origin, NO_PROXY: 'other.test' };
+    const { channel, recorder } = await connect('http://midspan.test/mcp', { environment });
+    await channel.send(call(1));
+    expect(recorder.messages).toEqual([result(1)]);
+    expect(tunnels).toEqual(['midspan.test:80']);
+    const abort = new AbortController();
+    const lost = failure(channel.send(call(2), { signal: abort.signal }));
+    await until(() => web.requests.length === 2);
+    abort.abort();
+    expect((await lost).code).toBe('cancelled');
+    await until(() => web.sockets.size === 0 && proxy.sockets.size === 0);
+  });
+
+  it('are not used for this machine', async () => {
+    const web = await serve((_, response) => json(response, result(1)));
+    const { channel } = await connect(web.origin, { environment: { HTTP_PROXY: 'http://127.0.0.1:1' } });
+    await expect(channel.send(call(1))).resolves.toMatchObject({ status: 200 });
   });
 });
 
