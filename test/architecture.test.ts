@@ -26,7 +26,9 @@ const roomOf = (file: string): string => (relative(src, file).split(sep)[0] ?? '
 /** Everything a file imports or re-exports, static and dynamic, types too. */
 function importsOf(file: string): string[] {
   const text = readFileSync(file, 'utf8');
-  return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, target]) => target ?? '');
+  const statements = text.matchAll(/^(?:import|export)\b[^;]*?\bfrom '([^']+)'|^import '([^']+)'/gm);
+  const dynamic = text.matchAll(/\bimport\('([^']+)'\)/g);
+  return [...statements, ...dynamic].map(([, from, bare]) => from ?? bare ?? '');
 }
 
 describe('the table of docs/architecture.md', () => {

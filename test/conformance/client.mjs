@@ -3,7 +3,11 @@
 import { openHost } from '../../dist/index.js';
 
 const [url] = process.argv.slice(2);
-const { MCP_CONFORMANCE_SCENARIO: scenario = '', MCP_CONFORMANCE_PROTOCOL_VERSION: version, MCP_CONFORMANCE_CONTEXT } = process.env;
+const {
+  MCP_CONFORMANCE_SCENARIO: scenario = '',
+  MCP_CONFORMANCE_PROTOCOL_VERSION: version,
+  MCP_CONFORMANCE_CONTEXT,
+} = process.env;
 const context = MCP_CONFORMANCE_CONTEXT === undefined ? {} : JSON.parse(MCP_CONFORMANCE_CONTEXT);
 
 /** Accepts every form and leaves every field open, as the scenarios about defaults want; `confirmed` is what the others ask for. */

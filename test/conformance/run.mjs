@@ -13,11 +13,16 @@ const newerNode = join(here, 'node_modules/node/bin/node');
 
 /** Every scenario of signing in: it is not built yet, and each says so below as an expected failure. */
 const expectedToFail = (scenario) => scenario.startsWith('auth/');
+/** Milliseconds per scenario. The suite starts them all at once, on however few cores. */
+const TIMEOUT = '120000';
 const REVISIONS = { '2025-11-25': 18, '2026-07-28': 32 };
 
 if (!isInstalled()) {
   console.error('Installing the conformance suite ...');
-  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: here, stdio: ['ignore', 'ignore', 'inherit'] });
+  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
+    cwd: here,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   if (status !== 0) process.exit(1);
 }
 
@@ -52,10 +57,25 @@ async function runRevision(revision) {
   const output = mkdtempSync(join(tmpdir(), 'midspan-conformance-'));
   // The client runs on the Node that runs this file, not on the one of the suite.
   const command = `${process.execPath} ${join(here, 'client.mjs')}`;
-  const run = spawn(newerNode, [suite, 'client', '--command', command, '--requirements', revision, '--output-dir', output], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, FORCE_COLOR: '0' },
-  });
+  const run = spawn(
+    newerNode,
+    [
+      suite,
+      'client',
+      '--command',
+      command,
+      '--requirements',
+      revision,
+      '--timeout',
+      TIMEOUT,
+      '--output-dir',
+      output,
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, FORCE_COLOR: '0' },
+    },
+  );
   let log = '';
   for (const stream of [run.stdout, run.stderr]) stream.on('data', (chunk) => (log += chunk));
   await new Promise((resolve) => run.on('close', resolve));
