@@ -61,7 +61,7 @@ const stops: Record<string, Stop> = {
 export const anthropic: Dialect = {
   id: 'anthropic',
   definitions: (tools) => compile(tools, rules),
-  calls: (body) => turn(body, '').message.calls,
+  calls: (body: JsonObject) => turn(body, '').message.calls,
   turn,
   reader,
   results(results, options) {
@@ -198,7 +198,7 @@ function reader(model: string): TurnReader {
   };
 
   return {
-    push(event) {
+    push(event: JsonObject) {
       switch (event['type']) {
         case 'error':
           throw apiError(event['error']);

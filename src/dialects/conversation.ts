@@ -26,9 +26,7 @@ export function conversation(messages: readonly Message[], dialect: DialectId, l
         const loss = `reasoning and provider items of ${message.echo.dialect} turns are not sent to ${dialect}`;
         if (!losses.includes(loss)) losses.push(loss);
       }
-      const calls = own
-        ? message.calls
-        : message.calls.map((call) => ({ ...call, id: portableId(call.id, taken) }));
+      const calls = own ? message.calls : message.calls.map((call) => portable(call, taken));
       for (const { id } of calls) taken.add(id);
       steps.push({
         role: 'assistant',
@@ -75,11 +73,15 @@ function reportStray(
   }
 }
 
-/** Another API's id in the characters and length that every API takes, and once in the conversation. */
-function portableId(id: string, taken: Set<string>): string {
-  const stem = id.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 56) || 'call';
-  let free = stem;
-  for (let more = 2; taken.has(free); more++) free = `${stem}_${more}`;
-  taken.add(free);
-  return free;
+/** Another API's call under an id and a name that every API takes, the id once in the conversation. */
+function portable(call: Call, taken: Set<string>): Call {
+  const stem = portableText(call.id, 56) || 'call';
+  let id = stem;
+  for (let more = 2; taken.has(id); more++) id = `${stem}_${more}`;
+  taken.add(id);
+  return { ...call, id, name: portableText(call.name, 64) || 'unnamed' };
+}
+
+function portableText(text: string, most: number): string {
+  return text.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, most);
 }

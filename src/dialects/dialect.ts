@@ -120,7 +120,7 @@ export type TurnDelta =
 /** Collects one streamed turn. Unknown events and items pass through into `echo`. */
 export interface TurnReader {
   /** One event of the API's stream, parsed. @throws MidspanError `model` for the API's error events. */
-  push(event: JsonObject): TurnDelta[];
+  push(event: object): TurnDelta[];
   /** @throws MidspanError `model` when the stream ended before the turn did. */
   end(): Turn;
 }
@@ -159,13 +159,14 @@ export interface ResultOptions {
   model?: string;
 }
 
+/** Bodies and events may be typed by the provider's SDK: they are read as JSON, and nothing in them is trusted. */
 export interface Dialect {
   readonly id: DialectId;
   definitions(tools: readonly ExposedTool[]): Compiled;
   /** The calls of a whole (not streamed) answer body, in order. */
-  calls(body: JsonObject): Call[];
+  calls(body: object): Call[];
   /** A whole answer body. */
-  turn(body: JsonObject, model: string): Turn;
+  turn(body: object, model: string): Turn;
   reader(model: string): TurnReader;
   /** The results of one turn as the API's messages or items, all in one batch, in call order. */
   results(

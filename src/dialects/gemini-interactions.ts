@@ -46,7 +46,7 @@ const stops: Record<string, Stop> = {
 export const geminiInteractions: Dialect = {
   id: 'gemini-interactions',
   definitions: (tools) => compile(tools, rules),
-  calls: (body) => turn(body, '').message.calls,
+  calls: (body: JsonObject) => turn(body, '').message.calls,
   turn,
   reader,
   results(results, options) {
@@ -160,7 +160,7 @@ function reader(model: string): TurnReader {
   };
 
   return {
-    push(event) {
+    push(event: JsonObject) {
       const index = asNumber(event['index']);
       switch (event['event_type']) {
         case 'error':

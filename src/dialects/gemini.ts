@@ -57,7 +57,7 @@ const stops: Record<string, Stop> = {
 export const gemini: Dialect = {
   id: 'gemini',
   definitions: (tools) => compile(tools, rules),
-  calls: (body) => turn(body, '').message.calls,
+  calls: (body: JsonObject) => turn(body, '').message.calls,
   turn,
   reader,
   results(results, options) {
@@ -209,7 +209,7 @@ function reader(model: string): TurnReader {
   };
 
   return {
-    push(event) {
+    push(event: JsonObject) {
       if (event['error'] !== undefined) throw apiError(event['error']);
       const { candidates, ...others } = event;
       body = { ...body, ...others };

@@ -3,15 +3,16 @@
  * Pure: no network, no SDK, no Node module.
  */
 import { MidspanError } from '../errors.ts';
-import type { JsonObject, ToolDefinition } from '../types.ts';
+import type { JsonObject, ToolDefinition, ToolResult } from '../types.ts';
 import { anthropic } from './anthropic.ts';
-import type { Call, Compiled, Dialect, DialectId, ExposedTool } from './dialect.ts';
+import type { Call, CallResult, Compiled, Dialect, DialectId, ExposedTool } from './dialect.ts';
 import { gemini } from './gemini.ts';
 import { geminiInteractions } from './gemini-interactions.ts';
 import { openaiChat } from './openai-chat.ts';
 import { openaiResponses } from './openai-responses.ts';
 
 export type * from './dialect.ts';
+export { MidspanError } from '../errors.ts';
 export { estimateTokens } from './tokens.ts';
 export { anthropic, gemini, geminiInteractions, openaiChat, openaiResponses };
 
@@ -41,4 +42,9 @@ export function ownNames(tools: readonly { name: string; inputSchema: object }[]
 /** The parameters of MCP `tools/call` for a call that a model made, with the arguments as the server's schema has them. */
 export function callParams(call: Call, tools: Compiled): { name: string; arguments: JsonObject } {
   return { name: call.name, arguments: tools.restore(call.name, call.arguments) };
+}
+
+/** What an MCP client got for a call (`CallToolResult`), beside that call, as `results` and messages take it. */
+export function callResult(call: Call, result: { content: readonly { type: string }[] }): CallResult {
+  return { call, result: result as ToolResult };
 }

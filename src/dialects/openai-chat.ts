@@ -54,7 +54,7 @@ const newerLimit = /^(?:o\d|gpt-(?!oss)|chatgpt-)/;
 export const openaiChat: Dialect = {
   id: 'openai-chat',
   definitions: (tools) => compile(tools, rules),
-  calls: (body) => turn(body, '').message.calls,
+  calls: (body: JsonObject) => turn(body, '').message.calls,
   turn,
   reader,
   results(results, options) {
@@ -121,7 +121,7 @@ function turn(body: JsonObject, model: string): Turn {
 
 /** Arguments go back as the text of an object, whatever came: servers parse them on the way in. */
 function callItem({ id, name, arguments: args }: Call): JsonObject {
-  return { id, type: 'function', function: { name, arguments: JSON.stringify(args) } };
+  return { id, type: 'function', function: { name: name || 'unnamed', arguments: JSON.stringify(args) } };
 }
 
 function textOf(content: Json | undefined): string {
@@ -198,7 +198,7 @@ function reader(model: string): TurnReader {
   };
 
   return {
-    push(event) {
+    push(event: JsonObject) {
       if (event['error'] !== undefined && event['error'] !== null) throw apiError(event['error']);
       for (const member of ['id', 'model', 'usage']) {
         if (event[member] !== undefined && event[member] !== null)

@@ -47,7 +47,7 @@ const withoutReasoning = /^(?:ft:)?(?:gpt-3|gpt-4|chatgpt-)/;
 export const openaiResponses: Dialect = {
   id: 'openai-responses',
   definitions: (tools) => compile(tools, rules),
-  calls: (body) => turn(body, '').message.calls,
+  calls: (body: JsonObject) => turn(body, '').message.calls,
   turn,
   reader,
   results(results, options) {
@@ -171,7 +171,7 @@ function reader(model: string): TurnReader {
   };
 
   return {
-    push(event) {
+    push(event: JsonObject) {
       const delta = asText(event['delta']);
       switch (event['type']) {
         case 'error':

@@ -187,7 +187,7 @@ describe('streamed Chat calls of compatible servers', () => {
   it('are announced once, under their full name and final id', () => {
     const reader = openaiChat.reader('m');
     const push = (delta: object, finish?: string) =>
-      reader.push({ id: 'x', choices: [{ delta, ...(finish && { finish_reason: finish }) }] } as JsonObject);
+      reader.push({ id: 'x', choices: [{ delta, ...(finish && { finish_reason: finish }) }] });
     expect(push({ tool_calls: [{ index: 0, ...fn('get_') }] })).toEqual([]);
     expect(push({ tool_calls: [{ index: 0, ...fn('time') }] })).toEqual([]);
     const deltas = push({}, 'tool_calls');

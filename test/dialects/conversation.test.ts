@@ -144,6 +144,22 @@ describe('a conversation', () => {
     expect(made).not.toContain('The call was not run');
   });
 
+  it.each(dialects)(
+    'gives foreign calls a name that $id accepts, however a model misspelled it',
+    (dialect) => {
+      for (const [name, sent] of [
+        ['get weather!', 'get_weather_'],
+        ['', 'unnamed'],
+        ['x'.repeat(200), 'x'.repeat(64)],
+      ] as const) {
+        const made = JSON.stringify(
+          conversationOf(dialect, [{ role: 'assistant', text: '', calls: [{ ...weather, name }] }]),
+        );
+        expect(made).toContain(`"name":"${sent}"`);
+      }
+    },
+  );
+
   it.each(dialects)('holds no empty message for $id', (dialect) => {
     const empty: Message[] = [
       { role: 'user', content: 'Hi' },
@@ -173,12 +189,10 @@ describe('a conversation', () => {
       fc
         .uniqueArray(called, { maxLength: 3, selector: (one) => one.id })
         .map((calls): Message => ({ role: 'assistant', text: 'x', calls })),
-      fc
-        .array(called, { maxLength: 3 })
-        .map((calls): Message => ({
-          role: 'tool',
-          results: calls.map((call) => ({ call, result: { content: [] } })),
-        })),
+      fc.array(called, { maxLength: 3 }).map((calls): Message => ({
+        role: 'tool',
+        results: calls.map((call) => ({ call, result: { content: [] } })),
+      })),
     );
     fc.assert(
       fc.property(fc.array(message, { maxLength: 8 }), (messages) => {

@@ -103,7 +103,7 @@ describe('definitions', () => {
   it('put a description of more than 1,024 characters into the schema for Chat, and lose no word of it', () => {
     const long = Array.from({ length: 400 }, (_, at) => `word${at}`).join(' ');
     const made = openaiChat.definitions([tool('look', { description: long })]);
-    const { description, parameters } = made.tools[0]?.['function'] as {
+    const { description, parameters } = (made.tools[0] ?? {})['function'] as {
       description: string;
       parameters: { description: string };
     };
@@ -183,7 +183,7 @@ describe('arguments on the way back', () => {
   it('have renamed members under their own names again', () => {
     const inputSchema = { type: 'object', properties: { 'filter[id]': { type: 'string' } } };
     const made = anthropic.definitions([tool('a', { inputSchema })]);
-    const [sent] = Object.keys((made.tools[0]?.['input_schema'] as { properties: object }).properties);
+    const [sent] = Object.keys(((made.tools[0] ?? {})['input_schema'] as { properties: object }).properties);
     expect(sent).toMatch(/^[a-zA-Z0-9_.-]{1,64}$/);
     expect(Object.values(made.report[0]?.renamed ?? {})).toEqual([sent]);
     expect(made.restore('a', { [String(sent)]: 'x' })).toEqual({ 'filter[id]': 'x' });
