@@ -81,9 +81,6 @@ export function sessionExpired(error: MidspanError): boolean {
   const { status, code } = error.data;
   if (status === 404) return code !== -32601 || NO_SESSION.test(error.message);
   if (status === 400) return NO_SESSION.test(error.message);
-  return (
-    error.code === 'rpc' &&
-    (code === -32600 || code === -32001 || code === -32000) &&
-    NO_SESSION.test(error.message)
-  );
+  // -32000 and others are for the server's own use, so that the call may have run.
+  return error.code === 'rpc' && (code === -32600 || code === -32001) && NO_SESSION.test(error.message);
 }

@@ -73,7 +73,7 @@ describe('frames', () => {
     ]);
   });
 
-  test('a result type that we do not know is no result', async () => {
+  test('defect 27: a result type that we did not ask for is an error that names it', async () => {
     await expect(modern('unknown resultType').server.callTool('echo', {})).rejects.toThrow(/"task"/);
   });
 
@@ -93,13 +93,15 @@ describe('progress, time and cancelling', () => {
   });
 
   test('defect 24: progress extends the time of a call, with nobody listening to it', async () => {
-    const { server } = legacy('slow progress', ['20']);
-    expect(textOf(await server.callTool('echo', {}, { timeout: 250 }))).toBe('done');
+    const { server } = legacy('slow progress', ['100']);
+    await server.ready();
+    expect(textOf(await server.callTool('echo', {}, { timeout: 1500 }))).toBe('done');
   });
 
   test('progress does not extend it beyond the cap', async () => {
     const { server } = legacy('slow progress', ['10000'], {}, { timeouts: { callMax: 300 } });
-    await expect(server.callTool('echo', {}, { timeout: 200 })).rejects.toThrow(/not answered within 300 ms/);
+    await server.ready();
+    await expect(server.callTool('echo', {}, { timeout: 300 })).rejects.toThrow(/not answered within 300 ms/);
   });
 
   test('defect 23: a time-out and an abort can be told apart, and both cancel', async () => {
@@ -120,6 +122,7 @@ describe('progress, time and cancelling', () => {
 
   test('a late answer to a cancelled call is swallowed', async () => {
     const { server, warnings } = legacy('late answer');
+    await server.ready();
     await expect(server.callTool('hang', {}, { timeout: 30 })).rejects.toMatchObject({ code: 'timeout' });
     expect(textOf(await server.callTool('echo', { a: 1 }))).toBe('{"a":1}');
     expect(warnings()).toEqual([]);
@@ -147,12 +150,15 @@ describe('progress, time and cancelling', () => {
 
   test('a flood of notifications is cut to its rate and length, and the call still ends', async () => {
     const { server, events, warnings } = legacy('flood');
+    await server.ready();
+    const since = performance.now();
     const progress: Progress[] = [];
     await server.callTool('echo', {}, { onProgress: (seen) => progress.push(seen) });
     const logs = events.filter((event) => event.type === 'log');
     expect(logs.length + progress.length).toBeGreaterThan(0);
-    // The flood may fall into two seconds of the clock.
-    expect(logs.length + progress.length).toBeLessThanOrEqual(2 * NOTIFICATIONS_PER_SECOND);
+    // The rate counts in seconds of the clock, of which a slow machine may need several.
+    const seconds = Math.ceil((performance.now() - since) / 1000) + 1;
+    expect(logs.length + progress.length).toBeLessThanOrEqual(seconds * NOTIFICATIONS_PER_SECOND);
     expect(logs.every((log) => (log.data as string).length === NOTIFICATION_TEXT_MAX)).toBe(true);
     expect(progress.every((each) => each.message!.length === NOTIFICATION_TEXT_MAX)).toBe(true);
     expect(warnings()).toEqual([
@@ -358,14 +364,15 @@ describe('questions of a legacy server', () => {
 
   test('stop the clock of the call while a person thinks', async () => {
     const { server } = legacy('asks');
+    await server.ready();
     const result = await server.callTool(
       'ask',
       {},
       {
-        timeout: 200,
+        timeout: 1500,
         onInput: () =>
           new Promise((resolve) => {
-            setTimeout(resolve, 400, { action: 'accept', content: {} });
+            setTimeout(resolve, 2000, { action: 'accept', content: {} });
           }),
       },
     );

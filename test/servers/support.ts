@@ -24,8 +24,16 @@ export function http(label: string, url: string, more: Partial<ServerSpec> = {})
 export const DEPS: ServerDeps = {
   clientInfo: { name: 'midspan-test', version: '0.0.0' },
   capabilities: { elicitation: { form: {}, url: {} } },
-  // Everything that a healthy server answers at once fits into these, also on a busy machine.
-  timing: { restart: 10, restartMax: 50, relisten: 10, relistenMax: 50, retryState: 5, late: 300 },
+  // Short waits between attempts, and a long one where a slow machine must not look like a silent server.
+  timing: {
+    probe: 30_000,
+    restart: 10,
+    restartMax: 50,
+    relisten: 10,
+    relistenMax: 50,
+    retryState: 5,
+    late: 300,
+  },
 };
 
 const opened: Server[] = [];
