@@ -39,8 +39,7 @@ function compile(source: string): Matcher | undefined {
   const flags = ['u', ''].find((flags) => isExpression(source, flags));
   if (flags === undefined) return undefined;
   try {
-    const states: State[] = [{ kind: 'end' }];
-    const start = build(parse(source, flags), 0, states);
+    const { states, start } = automaton(parse(source, flags));
     return (subject, spend) => run(states, start, subject, spend);
   } catch (error) {
     if (error instanceof Unsupported) return undefined;
@@ -148,38 +147,52 @@ function singleCharacter(text: string, flags: string): (character: string) => bo
   return (character) => expression.test(character);
 }
 
-/** Adds the states of a node that continues at `next`; returns its first state. */
-function build(node: Node, next: number, states: State[]): number {
-  if (states.length > MAX_PATTERN_STATES) throw new Unsupported();
-  const add = (state: State): number => states.push(state) - 1;
-  switch (node.kind) {
-    case 'one':
-      return add({ kind: 'one', test: node.test, next });
-    case 'assert':
-      return add({ kind: 'assert', holds: node.holds, next });
-    case 'sequence':
-      return node.parts.reduceRight((after, part) => build(part, after, states), next);
-    case 'choice':
-      return add({ kind: 'split', next: node.parts.map((part) => build(part, next, states)) });
-    case 'repeat':
-      return buildRepeat(node);
+interface Automaton {
+  states: State[];
+  start: number;
+}
+
+/** Bounded in states, and in work: empty groups repeat without any state. */
+function automaton(tree: Node): Automaton {
+  const states: State[] = [{ kind: 'end' }];
+  let work = 0;
+
+  /** Adds the states of a node that continues at `next`; returns its first state. */
+  function build(node: Node, next: number): number {
+    if (states.length > MAX_PATTERN_STATES || ++work > 10 * MAX_PATTERN_STATES) throw new Unsupported();
+    switch (node.kind) {
+      case 'one':
+        return add({ kind: 'one', test: node.test, next });
+      case 'assert':
+        return add({ kind: 'assert', holds: node.holds, next });
+      case 'sequence':
+        return node.parts.reduceRight((after, part) => build(part, after), next);
+      case 'choice':
+        return add({ kind: 'split', next: node.parts.map((part) => build(part, next)) });
+      default:
+        return repeat(node.part, node.min, node.max, next);
+    }
   }
 
-  function buildRepeat({ part, min, max }: Extract<Node, { kind: 'repeat' }>): number {
-    if (min > MAX_PATTERN_STATES || (max !== Infinity && max > MAX_PATTERN_STATES)) throw new Unsupported();
+  function repeat(part: Node, min: number, max: number, next: number): number {
     let first = next;
     if (max === Infinity) {
       const loop: number[] = [];
       first = add({ kind: 'split', next: loop });
-      loop.push(build(part, first, states), next);
+      loop.push(build(part, first), next);
     } else {
-      for (let count = min; count < max; count++) {
-        first = add({ kind: 'split', next: [build(part, first, states), next] });
-      }
+      for (let count = min; count < max; count++)
+        first = add({ kind: 'split', next: [build(part, first), next] });
     }
-    for (let count = 0; count < min; count++) first = build(part, first, states);
+    for (let count = 0; count < min; count++) first = build(part, first);
     return first;
   }
+
+  function add(state: State): number {
+    return states.push(state) - 1;
+  }
+
+  return { start: build(tree, 0), states };
 }
 
 function run(

@@ -99,24 +99,28 @@ function overOpenaiLimits(root: JsonObject): string | undefined {
   if (enumValues > limits.enumValues) return `more than ${limits.enumValues} enum values`;
   if (characters > limits.characters)
     return `names and values longer than ${limits.characters} characters together`;
-  if (nesting(root, root, new Set()) > limits.nesting) return `nested deeper than ${limits.nesting} levels`;
+  if (nesting(root) > limits.nesting) return `nested deeper than ${limits.nesting} levels`;
   return undefined;
 }
 
-/** Levels of objects and arrays, followed through references that do not recur. */
-function nesting(schema: Schema, root: JsonObject, open: Set<JsonObject>): number {
-  if (typeof schema === 'boolean' || open.has(schema)) return 0;
-  open.add(schema);
-  const own = typesOf(schema).some((type) => type === 'object' || type === 'array') ? 1 : 0;
-  let inner = 0;
-  for (const [tokens, child] of subschemas(schema)) {
-    if (tokens[0] !== '$defs') inner = Math.max(inner, nesting(child, root, open));
+/** Levels of objects and arrays, followed through references that do not recur. Each schema is measured once. */
+function nesting(root: JsonObject): number {
+  const definitions = new Map(schemaMap(root['$defs']).map(([name, schema]) => [`#/$defs/${name}`, schema]));
+  const measured = new Map<JsonObject, number>();
+  function measure(schema: Schema): number {
+    if (typeof schema === 'boolean') return 0;
+    const known = measured.get(schema);
+    if (known !== undefined) return known;
+    measured.set(schema, 0);
+    let inner = typeof schema['$ref'] === 'string' ? measure(definitions.get(schema['$ref']) ?? true) : 0;
+    for (const [tokens, child] of subschemas(schema)) {
+      if (tokens[0] !== '$defs') inner = Math.max(inner, measure(child));
+    }
+    const own = typesOf(schema).some((type) => type === 'object' || type === 'array') ? 1 : 0;
+    measured.set(schema, own + inner);
+    return own + inner;
   }
-  const name = typeof schema['$ref'] === 'string' ? /^#\/\$defs\/(.+)$/.exec(schema['$ref'])?.[1] : undefined;
-  const target = schemaMap(root['$defs']).find(([key]) => key === name)?.[1];
-  if (target !== undefined) inner = Math.max(inner, nesting(target, root, open));
-  open.delete(schema);
-  return own + inner;
+  return measure(root);
 }
 
 function overAnthropicLimits(root: JsonObject): string | undefined {

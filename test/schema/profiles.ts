@@ -260,17 +260,24 @@ function openaiLimits(root: JsonObject, object: Objection): void {
   if (count > 5000) object('', 'too many properties');
   if (values > 1000) object('', 'too many enum values');
   if (size > 120_000) object('', 'names are too long together');
-  if (depth(root, root, []) > 10) object('', 'nested deeper than 10 levels');
+  if (depth(root) > 10) object('', 'nested deeper than 10 levels');
 }
 
-function depth(node: Json, root: JsonObject, way: Json[]): number {
-  if (!isRecord(node) || way.includes(node)) return 0;
-  const own = types(node).some((name) => name === 'object' || name === 'array') ? 1 : 0;
-  const inner = children(node)
-    .filter(([path]) => !path.startsWith('$defs'))
-    .map(([, child]) => child);
-  if (typeof node['$ref'] === 'string') inner.push(resolve(root, node['$ref'])!);
-  return own + Math.max(0, ...inner.map((child) => depth(child, root, [...way, node])));
+function depth(root: JsonObject): number {
+  const known = new Map<Json, number>();
+  const measure = (node: Json): number => {
+    if (!isRecord(node)) return 0;
+    if (known.has(node)) return known.get(node)!;
+    known.set(node, 0);
+    const inner = children(node)
+      .filter(([path]) => !path.startsWith('$defs'))
+      .map(([, child]) => child);
+    if (typeof node['$ref'] === 'string') inner.push(resolve(root, node['$ref'])!);
+    const own = types(node).some((name) => name === 'object' || name === 'array') ? 1 : 0;
+    known.set(node, own + Math.max(0, ...inner.map(measure)));
+    return known.get(node)!;
+  };
+  return measure(root);
 }
 
 function anthropicLimits(root: JsonObject, object: Objection): void {
