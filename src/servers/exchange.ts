@@ -1,16 +1,9 @@
 import type { Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { type ErrorCode, MidspanError, messageOf } from '../errors.ts';
-import {
-  BODY_BYTES,
-  BODY_IDLE_MS,
-  COMPRESSION_FREE_BYTES,
-  COMPRESSION_RATIO,
-  ERROR_BODY_BYTES,
-  REDIRECTS,
-} from '../mcp/limits.ts';
+import { BODY_BYTES, BODY_IDLE_MS, COMPRESSION_RATIO, ERROR_BODY_BYTES, REDIRECTS } from '../mcp/limits.ts';
 import type { Sent } from './channel.ts';
+import { decompressor, isBomb } from './decompression.ts';
 import { HttpStatusError, networkFailure, shownUrl } from './http-error.ts';
 
 export interface HttpRequest {
@@ -182,6 +175,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#complete = true;
+    this.#lastData = Infinity; // decompressing what is here is not the server's silence
     if (this.#decompressor === undefined) this.#end();
     else this.#decompressor.end();
   }
@@ -321,41 +315,29 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #decompression(encoding: string | undefined): Transform | undefined {
-    if (encoding === undefined || encoding === 'identity' || encoding === '') return undefined;
-    const create = DECOMPRESSORS[encoding.trim().toLowerCase()];
+    if (encoding === undefined || encoding === '' || encoding === 'identity') return undefined;
+    const { error } = this.#context;
     const where = shownUrl(this.#url);
-    if (create === undefined) {
-      throw this.#context.error(
-        'protocol',
-        `${where} answered with the content encoding ${JSON.stringify(encoding.slice(0, 50))}, which was not offered`,
-      );
+    const stream = decompressor(encoding);
+    if (stream === undefined) {
+      const name = JSON.stringify(encoding.slice(0, 50));
+      throw error('protocol', `${where} answered with the content encoding ${name}, which was not offered`);
     }
-    const stream = create();
     stream.on('data', (chunk: Buffer) => {
       try {
         this.#data(chunk);
-        if (this.#decoded > COMPRESSION_FREE_BYTES && this.#decoded > COMPRESSION_RATIO * this.#received) {
-          throw this.#context.error(
-            'limit',
-            `${where} answered with a body that grows more than ${COMPRESSION_RATIO} times when it is decompressed`,
-          );
+        if (isBomb(this.#received, this.#decoded)) {
+          const grows = `a body that grows more than ${COMPRESSION_RATIO} times when it is decompressed`;
+          throw error('limit', `${where} answered with ${grows}`);
         }
-      } catch (error) {
-        this.abort(this.#wrap(error));
+      } catch (problem) {
+        this.abort(this.#wrap(problem));
       }
     });
     stream.once('end', () => this.#end());
-    stream.once('error', (cause) => {
-      if (!this.#settled)
-        this.abort(
-          this.#context.error(
-            'protocol',
-            `${where} answered with a damaged compressed body`,
-            undefined,
-            cause,
-          ),
-        );
-    });
+    stream.once('error', (cause) =>
+      this.abort(error('protocol', `${where} answered with a damaged compressed body`, undefined, cause)),
+    );
     return stream;
   }
 }
@@ -363,13 +345,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
 const TIMEOUT_ADVICE = 'The request may have been carried out';
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 const IGNORE: BodyReader = { stream: false, data() {}, end() {} };
-const DECOMPRESSORS: Record<string, () => Transform> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
-
 function plainHeaders(raw: NodeJS.Dict<string | string[]>): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const name in raw) {

@@ -1,5 +1,5 @@
 /**
- * The Streamable HTTP transport (https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http, and the
+ * The Streamable HTTP transport (https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http, and the
  * legacy revisions' GET stream, resumption and session end): each message is a POST, answered by JSON or an event stream.
  */
 import { isUtf8 } from 'node:buffer';
@@ -10,6 +10,7 @@ import {
 } from '../mcp/limits.ts'; // prettier-ignore
 import type { JsonObject } from '../types.ts';
 import type { Channel, ChannelHandlers, SendOptions, Sent } from './channel.ts';
+import { ACCEPT_ENCODING } from './decompression.ts';
 import { eventStream } from './event-stream.ts';
 import type { Answer, BodyReader, OpenReader } from './exchange.ts';
 import { contentType, HttpClient, type HttpClientOptions, IGNORE_BODY, withHeaders } from './http-client.ts';
@@ -30,9 +31,9 @@ export function httpChannel(options: HttpClientOptions): Channel {
 const POST_HEADERS = {
   'content-type': 'application/json',
   accept: 'application/json, text/event-stream',
-  'accept-encoding': 'gzip, deflate, br',
+  'accept-encoding': ACCEPT_ENCODING,
 };
-const GET_HEADERS = { accept: 'text/event-stream', 'accept-encoding': 'gzip, deflate, br' };
+const GET_HEADERS = { accept: 'text/event-stream', 'accept-encoding': ACCEPT_ENCODING };
 
 /** What is known of one request, over all streams that carry its answer. */
 interface Delivery {

@@ -1,5 +1,5 @@
 /**
- * The stdio transport (https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#stdio): one JSON-RPC message per
+ * The stdio transport (https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio): one JSON-RPC message per
  * line. The server runs in a process group of its own, and its whole tree ends with the channel.
  */
 import { isUtf8 } from 'node:buffer';
@@ -15,6 +15,7 @@ import { LineReader, LineTooLongError } from './line-reader.ts';
 import { messagesIn } from './messages.ts';
 import { noiseOf, printable, redactor, Tail } from './printable.ts';
 import { ProcessTree } from './process-tree.ts';
+import { startFailure } from './start-failure.ts';
 
 export interface StdioOptions {
   label: string;
@@ -262,30 +263,8 @@ class StdioChannel implements Channel {
   }
 
   #startError(cause: unknown): MidspanError {
-    const { command } = this.#transport;
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT') {
-      return this.#error(
-        'unreachable',
-        `the command "${command}" was not found`,
-        notFoundAdvice(command),
-        cause,
-      );
-    }
-    if (code === 'EACCES' || code === 'EPERM') {
-      return this.#error(
-        'unreachable',
-        `"${command}" may not be executed`,
-        'Make the file executable, or name its interpreter as the command',
-        cause,
-      );
-    }
-    return this.#error(
-      'unreachable',
-      `the command "${command}" could not be started (${code ?? messageOf(cause)})`,
-      'Check "command" in its configuration',
-      cause,
-    );
+    const { what, next } = startFailure(this.#transport.command, cause);
+    return this.#error('unreachable', what, next, cause);
   }
 
   #error(
@@ -325,23 +304,4 @@ function isDirectory(path: string): boolean {
 
 function lastLines(text: string): string {
   return text.trimEnd().slice(-TAIL_CHARACTERS).split('\n').slice(-TAIL_LINES).join('\n');
-}
-
-const INSTALLERS: Record<string, string> = {
-  npx: 'Node.js',
-  npm: 'Node.js',
-  node: 'Node.js',
-  uvx: 'uv',
-  uv: 'uv',
-  docker: 'Docker',
-  bunx: 'Bun',
-  bun: 'Bun',
-  deno: 'Deno',
-};
-
-function notFoundAdvice(command: string): string {
-  if (/[\\/]/.test(command)) return 'Check the path in "command"';
-  const program = INSTALLERS[command];
-  const install = program === undefined ? 'Install it' : `Install ${program}`;
-  return `${install}, or give the absolute path as "command": programs started outside a shell often have a shorter PATH`;
 }

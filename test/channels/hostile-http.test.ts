@@ -14,7 +14,7 @@ import { failure, fixture, until } from './support.ts';
 import { call, connect, event, json, result, serve, stopAll, stream } from './web.ts';
 
 vi.mock('../../src/mcp/limits.ts', async (original) => ({
-  ...(await original<typeof import('../../src/mcp/limits.ts')>()),
+  ...(await original<object>()),
   BODY_BYTES: 4 * 1024 * 1024,
   EVENT_BYTES: 1024 * 1024,
   BODY_IDLE_MS: 150,

@@ -218,7 +218,7 @@ describe('statuses', () => {
     const web = await serve((request, response) => {
       response
         .writeHead(500, { 'content-type': 'text/plain' })
-        .end(`no: ${request.headers.authorization} ${request.headers['x-api']}`);
+        .end(`no: ${request.headers.authorization} ${String(request.headers['x-api'])}`);
     });
     const url = `${web.origin.replace('//', '//ann:pass-word@')}/mcp?key=query-secret`;
     const { channel } = await connect(url, { headers: { 'X-Api': 'plain-secret' } });
@@ -227,7 +227,7 @@ describe('statuses', () => {
       authorization: 'Bearer token-secret',
       'x-api': 'plain-secret',
     });
-    const shown = error.message + JSON.stringify(error) + String((error as HttpStatusError).body);
+    const shown = error.message + JSON.stringify(error) + (error as HttpStatusError).body;
     expect(shown).not.toMatch(/-secret|ann|pass-word/);
     expect(error.message).toContain('[redacted]');
   });

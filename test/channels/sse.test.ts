@@ -4,7 +4,7 @@ import { failure, until } from './support.ts';
 import { call, connect, event, result, serve, stopAll, stream } from './web.ts';
 
 vi.mock('../../src/mcp/limits.ts', async (original) => ({
-  ...(await original<typeof import('../../src/mcp/limits.ts')>()),
+  ...(await original<object>()),
   ENDPOINT_MS: 200,
 }));
 
