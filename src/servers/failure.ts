@@ -77,3 +77,34 @@ export function failure(label: string, error: unknown, code: ErrorCode = 'intern
   if (error instanceof MidspanError) return error;
   return new MidspanError({ code, label, what: messageOf(error), cause: error });
 }
+
+const UNKNOWN_OUTCOME = 'Check what happened before you call again';
+
+/** The request never reached the server. */
+export function unsent(label: string, reason: MidspanError): MidspanError {
+  const what = `the connection has ended (${reason.what})`;
+  return new MidspanError({ code: 'closed', label, what, cause: reason, data: { sent: false } });
+}
+
+/** The request reached the server, and nobody will hear what came of it. */
+export function outcomeUnknown(label: string, what: string, reason?: MidspanError): MidspanError {
+  const told = `${what}, so its outcome is unknown${reason === undefined ? '' : ` (${reason.what})`}`;
+  const cause = reason === undefined ? {} : { cause: reason };
+  return new MidspanError({
+    code: 'closed',
+    label,
+    what: told,
+    next: UNKNOWN_OUTCOME,
+    data: { sent: true },
+    ...cause,
+  });
+}
+
+export function cancelled(label: string, what: string, sent: boolean): MidspanError {
+  return new MidspanError({ code: 'cancelled', label, what: `${what} was cancelled`, data: { sent } });
+}
+
+/** The server broke the protocol. */
+export function broken(label: string, what: string): MidspanError {
+  return new MidspanError({ code: 'protocol', label, what, next: 'Report this to the author of the server' });
+}

@@ -13,7 +13,8 @@ import {
 import { readMessage } from '../mcp/message.ts';
 import { safeText } from '../mcp/text.ts';
 import { onAbort } from './abort.ts';
-import { failure, rpcFailure } from './failure.ts';
+import { RequestClock } from './clock.ts';
+import { broken, cancelled, failure, outcomeUnknown, rpcFailure, unsent } from './failure.ts';
 import { Inbound } from './inbound.ts';
 import { HttpStatusError } from './http-error.ts';
 import { RateLimit } from './rate.ts';
@@ -54,13 +55,10 @@ interface Entry {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: MidspanError) => void;
   state: 'waiting' | 'sent' | 'settled';
-  timer: NodeJS.Timeout | undefined;
-  /** When it may run no longer, on the monotonic clock; moves while a person is asked. */
-  deadline: number;
+  clock: RequestClock | undefined;
   progress: number;
   /** Questions of the server about it that are being answered: its clock stands still. */
   readonly questions: Set<AbortController>;
-  heldSince: number;
   stopListening: (() => void) | undefined;
   /** Ends its HTTP exchange. */
   exchange: AbortController | undefined;
@@ -117,15 +115,14 @@ export class Peer {
   }
 
   /**
-   * Sends a request and resolves with its answer in neutral form, which may be an invalid one's absence: an answer of the
-   * kind `invalid` rejects with `protocol`. `data.sent === false` on an error says that the server never saw the request.
+   * Sends a request and resolves with its answer in neutral form; an invalid one rejects with `protocol`. `data.sent === false`
+   * on an error says that the server never saw the request.
    */
   request(method: string, params: JsonObject, options: RequestOptions): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      if (this.#ended !== undefined) return reject(this.#unsent(this.#ended));
+      if (this.#ended !== undefined) return reject(unsent(this.label, this.#ended));
       const { signal, timeout } = options;
-      if (signal?.aborted === true) return reject(this.#cancelled(method, false));
-      const timeoutMax = Math.max(options.timeoutMax ?? timeout, 1);
+      if (signal?.aborted === true) return reject(cancelled(this.label, method, false));
       const entry: Entry = {
         id: this.#nextId++,
         method,
@@ -134,15 +131,17 @@ export class Peer {
         resolve,
         reject,
         state: 'waiting',
-        timer: undefined,
-        deadline: timeout === 0 ? Infinity : performance.now() + timeoutMax,
+        clock: undefined,
         progress: -Infinity,
         questions: new Set(),
-        heldSince: 0,
         stopListening: undefined,
         exchange: undefined,
       };
-      if (timeout !== 0) entry.timer = setTimeout(this.#expire, Math.min(timeout, timeoutMax), entry);
+      if (timeout !== 0) {
+        entry.clock = new RequestClock(timeout, options.timeoutMax ?? timeout, (over) =>
+          this.#expire(entry, over),
+        );
+      }
       if (signal !== undefined) entry.stopListening = onAbort(signal, () => this.#abort(entry));
       if (options.stream !== undefined || this.#inFlight < IN_FLIGHT_MAX) this.#transmit(entry);
       else if (this.#queue.length < QUEUE_MAX) this.#queue.push(entry);
@@ -237,13 +236,7 @@ export class Peer {
     if (entry.state !== 'sent') return;
     this.#settle(
       entry,
-      new MidspanError({
-        code: 'closed',
-        label: this.label,
-        what: `the response to ${entry.method} ended without an answer, so its outcome is unknown`,
-        next: 'Check what happened before you call again',
-        data: { sent: true },
-      }),
+      outcomeUnknown(this.label, `the response to ${entry.method} ended without an answer`),
     );
   }
 
@@ -284,7 +277,7 @@ export class Peer {
     const entry = this.#pending.get(id);
     if (entry === undefined) return this.#stray(id);
     const answer = this.codec.answer(entry.method, result);
-    if (answer.kind === 'invalid') this.#settle(entry, this.#broken(entry.method, answer.problem));
+    if (answer.kind === 'invalid') this.#settle(entry, this.#broken(entry, answer.problem));
     else this.#settle(entry, answer);
   }
 
@@ -304,7 +297,7 @@ export class Peer {
     const about = id ?? origin;
     const entry = about === undefined ? undefined : this.#pending.get(about);
     if (entry === undefined) this.#events.warning(`sent a message that breaks JSON-RPC: ${problem}`);
-    else this.#settle(entry, this.#broken(entry.method, problem));
+    else this.#settle(entry, this.#broken(entry, problem));
   }
 
   /** A late answer to a request that was given up is expected; an answer to a request that never was is not. */
@@ -329,7 +322,7 @@ export class Peer {
     const entry = this.#pending.get(progressToken as RequestId);
     if (entry === undefined || typeof progress !== 'number' || progress <= entry.progress) return;
     entry.progress = progress;
-    this.#wind(entry);
+    entry.clock?.wind();
     const { onProgress } = entry.options;
     if (onProgress === undefined) return;
     if (!this.#rate.allows(performance.now())) return this.#limited();
@@ -357,8 +350,14 @@ export class Peer {
     if (entry === undefined) return undefined;
     return {
       asker: entry.options.asker,
-      hold: (question) => this.#hold(entry, question),
-      release: (question) => this.#release(entry, question),
+      hold(question) {
+        entry.questions.add(question);
+        entry.clock?.hold();
+      },
+      release(question) {
+        entry.questions.delete(question);
+        if (entry.questions.size === 0) entry.clock?.release();
+      },
     };
   }
 
@@ -366,15 +365,13 @@ export class Peer {
     return [...this.#pending.values()].filter((entry) => entry.options.asker !== undefined);
   }
 
-  // ---- clocks and ends ----
+  // ---- ends ----
 
-  readonly #expire = (entry: Entry): void => {
-    const { method, options } = entry;
-    const over = performance.now() >= entry.deadline - 1;
+  #expire(entry: Entry, over: boolean): void {
+    const { method, options, state } = entry;
     const what = over
       ? `${method} was not answered within ${options.timeoutMax ?? options.timeout} ms`
       : `${method} made no progress for ${options.timeout} ms`;
-    const sent = entry.state === 'sent';
     this.#giveUp(entry, 'timed out');
     this.#settle(
       entry,
@@ -383,40 +380,15 @@ export class Peer {
         label: this.label,
         what,
         next: 'Raise its timeouts if it needs longer',
-        data: { sent },
+        data: { sent: state === 'sent' },
       }),
     );
-  };
-
-  /** Progress winds the clock up again, but never past the deadline. */
-  #wind(entry: Entry): void {
-    if (entry.timer === undefined) return;
-    const left = entry.deadline - performance.now();
-    if (left >= entry.options.timeout) return void entry.timer.refresh();
-    clearTimeout(entry.timer);
-    entry.timer = setTimeout(this.#expire, Math.max(left, 0), entry);
-  }
-
-  /** While a person is asked, the server's clock stands still. */
-  #hold(entry: Entry, question: AbortController): void {
-    entry.questions.add(question);
-    if (entry.questions.size > 1) return;
-    entry.heldSince = performance.now();
-    clearTimeout(entry.timer);
-  }
-
-  #release(entry: Entry, question: AbortController): void {
-    entry.questions.delete(question);
-    if (entry.questions.size > 0 || entry.state === 'settled' || entry.timer === undefined) return;
-    entry.deadline += performance.now() - entry.heldSince;
-    const left = Math.min(entry.options.timeout, entry.deadline - performance.now());
-    entry.timer = setTimeout(this.#expire, left, entry);
   }
 
   #abort(entry: Entry): void {
     const sent = entry.state === 'sent';
     this.#giveUp(entry, 'cancelled by the caller');
-    this.#settle(entry, this.#cancelled(entry.method, sent));
+    this.#settle(entry, cancelled(this.label, entry.method, sent));
   }
 
   /** Tells the server that nobody waits any more. */
@@ -440,7 +412,7 @@ export class Peer {
     }
     entry.state = 'settled';
     this.#pending.delete(entry.id);
-    clearTimeout(entry.timer);
+    entry.clock?.stop();
     entry.stopListening?.();
     for (const question of entry.questions) question.abort();
     if (outcome instanceof MidspanError) entry.reject(outcome);
@@ -455,49 +427,18 @@ export class Peer {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
     this.#inbound.end();
-    for (const entry of this.#queue.splice(0)) this.#settle(entry, this.#unsent(reason));
+    for (const entry of this.#queue.splice(0)) this.#settle(entry, unsent(this.label, reason));
     for (const entry of this.#pending.values()) {
       entry.exchange?.abort();
       entry.exchange = undefined;
       this.#settle(
         entry,
-        new MidspanError({
-          code: 'closed',
-          label: this.label,
-          what: `the connection ended while ${entry.method} was running, so its outcome is unknown (${reason.what})`,
-          next: 'Check what happened before you call again',
-          cause: reason,
-          data: { sent: true },
-        }),
+        outcomeUnknown(this.label, `the connection ended while ${entry.method} was running`, reason),
       );
     }
   }
 
-  #unsent(reason: MidspanError): MidspanError {
-    return new MidspanError({
-      code: 'closed',
-      label: this.label,
-      what: `the connection has ended (${reason.what})`,
-      cause: reason,
-      data: { sent: false },
-    });
-  }
-
-  #cancelled(method: string, sent: boolean): MidspanError {
-    return new MidspanError({
-      code: 'cancelled',
-      label: this.label,
-      what: `${method} was cancelled`,
-      data: { sent },
-    });
-  }
-
-  #broken(method: string, problem: string): MidspanError {
-    return new MidspanError({
-      code: 'protocol',
-      label: this.label,
-      what: `the server answered ${method} with ${problem}`,
-      next: 'Report this to the author of the server',
-    });
+  #broken({ method }: Entry, problem: string): MidspanError {
+    return broken(this.label, `the server answered ${method} with ${problem}`);
   }
 }

@@ -8,6 +8,7 @@ import {
   PAGES_MAX,
   TOOLS_MAX,
 } from '../mcp/protocol-limits.ts';
+import { broken } from './failure.ts';
 import { readPage, readTool } from '../mcp/tools.ts';
 import { safeText } from '../mcp/text.ts';
 import type { Connection } from './connection.ts';
@@ -112,20 +113,25 @@ export class ToolList {
     let ttlMs: number | undefined;
     let cursor: string | undefined;
     for (let page = 0; ; page += 1) {
-      if (page === PAGES_MAX)
-        throw this.#error('limit', `its list of tools has more than ${PAGES_MAX} pages`);
+      if (page === PAGES_MAX) throw this.#limit(`its list of tools has more than ${PAGES_MAX} pages`);
       const answer = await connection.request('tools/list', cursor === undefined ? {} : { cursor }, {
         timeout: this.#options.timeout,
       });
       const read = answer.kind === 'complete' ? readPage(answer.result) : undefined;
       if (answer.kind !== 'complete' || read === undefined)
-        throw this.#error('protocol', 'it answered tools/list with something that is not a list of tools');
+        throw broken(
+          this.#options.label,
+          'it answered tools/list with something that is not a list of tools',
+        );
       for (const tool of read.tools) raw.push(tool);
       if (answer.ttlMs !== undefined) ttlMs = Math.min(ttlMs ?? Infinity, answer.ttlMs);
       cursor = read.cursor;
       if (cursor === undefined) return { raw, ttlMs };
       if (seen.has(cursor))
-        throw this.#error('protocol', 'its list of tools never ends: a page leads back to an earlier one');
+        throw broken(
+          this.#options.label,
+          'its list of tools never ends: a page leads back to an earlier one',
+        );
       seen.add(cursor);
     }
   }
@@ -145,8 +151,7 @@ export class ToolList {
         continue;
       }
       size += tool.size;
-      if (size > LIST_MAX)
-        throw this.#error('limit', `its list of tools is longer than ${LIST_MAX} characters`);
+      if (size > LIST_MAX) throw this.#limit(`its list of tools is longer than ${LIST_MAX} characters`);
       read.push(tool);
       names.set(tool.tool.name, (names.get(tool.tool.name) ?? 0) + 1);
     }
@@ -163,12 +168,8 @@ export class ToolList {
     return { tools, mirrored };
   }
 
-  #error(code: 'limit' | 'protocol', what: string): MidspanError {
-    return new MidspanError({
-      code,
-      label: this.#options.label,
-      what,
-      next: 'Report this to the author of the server',
-    });
+  #limit(what: string): MidspanError {
+    const { label } = this.#options;
+    return new MidspanError({ code: 'limit', label, what, next: 'Report this to the author of the server' });
   }
 }

@@ -1,0 +1,57 @@
+/** How long one request may take: without progress, and in all. It stands still while a person is asked about it. */
+import { performance } from 'node:perf_hooks';
+
+export class RequestClock {
+  readonly #timeout: number;
+  readonly #expired: (over: boolean) => void;
+  #timer: NodeJS.Timeout | undefined;
+  /** On the monotonic clock; moves while the clock stands still. */
+  #deadline: number;
+  #heldSince: number | undefined;
+
+  /**
+   * @param timeout milliseconds without progress
+   * @param timeoutMax milliseconds whatever the progress
+   * @param expired runs once; `over` says which of the two it was
+   */
+  constructor(timeout: number, timeoutMax: number, expired: (over: boolean) => void) {
+    this.#timeout = timeout;
+    this.#expired = expired;
+    this.#deadline = performance.now() + timeoutMax;
+    this.#timer = setTimeout(this.#expire, Math.min(timeout, timeoutMax));
+  }
+
+  /** Progress winds the clock up again, but never past the deadline. */
+  wind(): void {
+    if (this.#timer === undefined || this.#heldSince !== undefined) return;
+    if (this.#deadline - performance.now() >= this.#timeout) this.#timer.refresh();
+    else this.#start();
+  }
+
+  hold(): void {
+    this.#heldSince ??= performance.now();
+    clearTimeout(this.#timer);
+  }
+
+  release(): void {
+    if (this.#timer === undefined || this.#heldSince === undefined) return;
+    this.#deadline += performance.now() - this.#heldSince;
+    this.#heldSince = undefined;
+    this.#start();
+  }
+
+  /** For good. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #start(): void {
+    clearTimeout(this.#timer);
+    const left = Math.max(0, this.#deadline - performance.now());
+    this.#timer = setTimeout(this.#expire, Math.min(this.#timeout, left));
+  }
+
+  // A timer may fire a fraction of a millisecond early.
+  readonly #expire = (): void => this.#expired(performance.now() >= this.#deadline - 1);
+}
