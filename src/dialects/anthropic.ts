@@ -105,8 +105,8 @@ function turn(body: JsonObject, model: string): Turn {
   );
   const idOf = new Map(uses.map((use, at) => [use, calls[at]?.id]));
   const items = blocks.flatMap((block) => {
-    // An empty text block is refused when it comes back.
-    if (block['type'] === 'text' && block['text'] === '') return [];
+    // Text without a visible character is refused when it comes back.
+    if (block['type'] === 'text' && asText(block['text']).trim() === '') return [];
     const id = idOf.get(block);
     if (id !== undefined) return [{ ...block, id, input: readArguments(block['input']).arguments }];
     return typeof block['input'] === 'string'

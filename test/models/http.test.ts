@@ -230,7 +230,7 @@ describe('a model API that is none', () => {
       response.on('error', () => undefined);
       const piece = 'x'.repeat(1024 * 1024);
       const more = (): void => {
-        while (!response.destroyed && response.write(`${piece}`)) {
+        while (!response.destroyed && response.write(piece)) {
           // until the reader has enough
         }
         if (!response.destroyed) response.once('drain', more);
