@@ -1,19 +1,18 @@
 /** One server's life: started in the background, brought back when it dies, given up for a while when it keeps dying. */
-import { canonicalJson, sha256Hex } from '../canonical.ts';
 import { MidspanError } from '../errors.ts';
 import { NOTIFICATION_TEXT_MAX } from '../mcp/protocol-limits.ts';
-import { latestVersion } from '../mcp/versions.ts';
 import { untilAbort } from './abort.ts';
 import { callTool } from './call.ts';
-import { configuredEra, connect } from './connect.ts';
+import { connect } from './connect.ts';
 import { Connection } from './connection.ts';
 import { failure } from './failure.ts';
 import { Questions } from './questions.ts';
 import { RESTARTS_MAX, TIMING, backOff } from './timing.ts';
 import { ToolList } from './tool-list.ts';
+import { Verdict } from './verdict.ts';
 import { Watch, pause } from './watch.ts';
 import type { Channel } from './channel.ts';
-import type { ConnectSetup, Known } from './connect.ts';
+import type { ConnectSetup } from './connect.ts';
 import type { CallOptions, Server, ServerDeps, ServerEvent, ServerInfo, ServerState } from './server.ts';
 import type { Timing } from './timing.ts';
 import type { Json, JsonObject, ServerSpec, ToolDefinition, ToolResult } from '../types.ts';
@@ -32,7 +31,7 @@ export class LiveServer implements Server {
   readonly #tools: ToolList;
   /** When it put questions to people. */
   readonly #asked: number[] = [];
-  readonly #verdictKey: string;
+  readonly #verdict: Verdict;
   readonly #closing = new AbortController();
   #state: ServerState = 'starting';
   #error: MidspanError | undefined;
@@ -52,7 +51,7 @@ export class LiveServer implements Server {
     this.#timing = { ...TIMING, ...deps.timing, ...spec.timeouts };
     this.#now = deps.now ?? Date.now;
     this.#random = deps.random ?? Math.random;
-    this.#verdictKey = sha256Hex('midspan era verdict', canonicalJson(spec.transport as unknown as Json));
+    this.#verdict = new Verdict(spec, deps.verdicts, this.#timing.verdict, this.#now);
     this.#tools = new ToolList({
       label: spec.label,
       connection: () => this.#usable(undefined),
@@ -175,9 +174,8 @@ export class LiveServer implements Server {
 
   /** Connects by what is configured or remembered of its era, and remembers what was found. */
   async #reach(signal: AbortSignal): Promise<Connection> {
-    const configured = configuredEra(this.spec);
-    const { verdicts } = this.#deps;
-    const remembered = configured.era === 'auto' ? this.#remembered() : undefined;
+    const configured = this.#verdict.configured();
+    const remembered = this.#verdict.remembered();
     const setup: ConnectSetup = {
       spec: this.spec,
       identity: this.#deps,
@@ -197,7 +195,7 @@ export class LiveServer implements Server {
     } catch (error) {
       const code = error instanceof MidspanError ? error.code : 'internal';
       if (remembered === undefined || signal.aborted || code === 'sign-in') throw error;
-      verdicts?.delete(this.#verdictKey);
+      this.#verdict.drop();
       if (code === 'unreachable') throw error;
       connected = await connect(setup, configured, signal);
     }
@@ -211,29 +209,8 @@ export class LiveServer implements Server {
       await connection.close(lost);
       throw lost;
     }
-    if (configured.era === 'auto') {
-      const { era, protocolVersion, transport } = connected.info;
-      verdicts?.set(this.#verdictKey, { era, protocolVersion, transport, at: this.#now() });
-    }
+    this.#verdict.keep(connected.info);
     return connection;
-  }
-
-  /** A legacy verdict saves the probe. A modern one saves nothing: its first request is the probe. */
-  #remembered(): Known | undefined {
-    const { verdicts } = this.#deps;
-    const verdict = verdicts?.get(this.#verdictKey);
-    if (verdict === undefined) return undefined;
-    if (this.#now() - verdict.at > this.#timing.verdict) {
-      verdicts?.delete(this.#verdictKey);
-      return undefined;
-    }
-    if (verdict.era === 'modern') return undefined;
-    return {
-      era: 'legacy',
-      version: latestVersion('legacy'),
-      sse: verdict.transport === 'sse',
-      from: 'memory',
-    };
   }
 
   #ready(connection: Connection): void {

@@ -19,7 +19,8 @@ import { Inbound } from './inbound.ts';
 import { HttpStatusError } from './http-error.ts';
 import { RateLimit } from './rate.ts';
 import type { Channel, SendOptions, Sent } from './channel.ts';
-import type { Asker, Running } from './inbound.ts';
+import type { Running } from './inbound.ts';
+import type { Entry, RequestOptions } from './request.ts';
 import type { Answer, Codec } from '../mcp/codec.ts';
 import type { RequestId, RpcErrorObject } from '../mcp/message.ts';
 import type { JsonObject, Progress } from '../types.ts';
@@ -29,39 +30,6 @@ export interface PeerEvents {
   warning: (message: string) => void;
   /** The channel ended by itself. */
   closed: (reason: MidspanError, peer: Peer) => void;
-}
-
-export interface RequestOptions {
-  signal?: AbortSignal | undefined;
-  /** Milliseconds without progress; 0 waits for ever. */
-  timeout: number;
-  /** Milliseconds whatever the progress. Default `timeout`. */
-  timeoutMax?: number;
-  onProgress?: ((progress: Progress) => void) | undefined;
-  /** Arguments that go as HTTP headers too. */
-  mirrored?: Record<string, string> | undefined;
-  asker?: Asker;
-  /** It stays open and takes no place among the requests in flight. Called with its id once it is sent. */
-  stream?: (id: RequestId) => void;
-  /** The server may not be told to give it up (`initialize`). */
-  uncancellable?: boolean;
-}
-
-interface Entry {
-  readonly id: number;
-  readonly method: string;
-  readonly params: JsonObject;
-  readonly options: RequestOptions;
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: MidspanError) => void;
-  state: 'waiting' | 'sent' | 'settled';
-  clock: RequestClock | undefined;
-  progress: number;
-  /** Questions of the server about it that are being answered: its clock stands still. */
-  readonly questions: Set<AbortController>;
-  stopListening: (() => void) | undefined;
-  /** Ends its HTTP exchange. */
-  exchange: AbortController | undefined;
 }
 
 export class Peer {

@@ -173,7 +173,7 @@ test('a question on the stream of a call is about that call, whatever else is ru
       streams.get(id!)!.send({
         id: `q${id}`,
         method: 'elicitation/create',
-        params: { message: String(each.message.params!.name) },
+        params: { message: each.message.params!.name! },
       });
       return;
     }
@@ -354,7 +354,7 @@ describe('defects 17 and 28: a modern change stream', () => {
   });
 });
 
-test('a modern method that an era lacks is refused before it is sent, and a revision that was dropped is renegotiated', async () => {
+test('a server that drops our revision and has no other in common is an error that names both sides', async () => {
   let discovered = false;
   const { url, received } = await endpoint((each, answer) => {
     if (each.message.method === 'server/discover') discovered = true;

@@ -5,12 +5,16 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   ELICITATIONS_PER_CALL,
+  ELICITATIONS_PER_HOUR,
   IN_FLIGHT_MAX,
   INPUT_ROUNDS_MAX,
+  INSTRUCTIONS_MAX,
   LIST_CHANGED_PER_MINUTE,
   NOTIFICATIONS_PER_SECOND,
   NOTIFICATION_TEXT_MAX,
   PAGES_MAX,
+  QUEUE_MAX,
+  REQUEST_STATE_MAX,
   SERVER_REQUESTS_MAX,
   TOOLS_MAX,
 } from '../../src/mcp/protocol-limits.ts';
@@ -146,6 +150,19 @@ describe('progress, time and cancelling', () => {
     const { server } = legacy('counts in flight');
     const results = await Promise.all(Array.from({ length: 150 }, () => server.callTool('echo', {})));
     expect(Math.max(...results.map((result) => Number(textOf(result))))).toBe(IN_FLIGHT_MAX);
+  });
+
+  test('no more than 1,024 requests wait; the next is refused at once', async () => {
+    const { server } = legacy('hangs on call');
+    await server.ready();
+    const calls = Array.from({ length: IN_FLIGHT_MAX + QUEUE_MAX }, () => server.callTool('hang', {}));
+    const ended = Promise.allSettled(calls);
+    await expect(server.callTool('one too many', {})).rejects.toMatchObject({
+      code: 'limit',
+      data: { sent: false },
+    });
+    await server.close();
+    expect((await ended).every((each) => each.status === 'rejected')).toBe(true);
   });
 
   test('a flood of notifications is cut to its rate and length, and the call still ends', async () => {
@@ -341,7 +358,7 @@ describe('questions of a legacy server', () => {
     ['a method that does not exist', { method: 'acme/odd', params: {} }, -32601],
   ])('%s is refused', async (_what, args, code) => {
     const { server } = legacy('asks');
-    const result = await server.callTool('ask', args as JsonObject, {
+    const result = await server.callTool('ask', args, {
       onInput: async () => ({ action: 'accept' }),
     });
     expect(JSON.parse(textOf(result))).toMatchObject({ code });
@@ -396,6 +413,17 @@ describe('questions of a legacy server', () => {
         .split(',')
         .filter((each) => each === 'decline'),
     ).toHaveLength(5 - ELICITATIONS_PER_CALL);
+  });
+
+  test('are put to a person twenty times an hour', async () => {
+    let time = 0;
+    const { server } = legacy('asks', [], { now: () => time });
+    const ask = async (): Promise<string> =>
+      textOf(await server.callTool('ask', {}, { onInput: async () => ({ action: 'accept' }) }));
+    for (let count = 0; count < ELICITATIONS_PER_HOUR; count += 1) expect(await ask()).toContain('accept');
+    expect(await ask()).toContain('decline');
+    time += 3_600_001;
+    expect(await ask()).toContain('accept');
   });
 
   test('are taken back when the server says so, and its completion notice is tolerated', async () => {
@@ -499,6 +527,12 @@ describe('input rounds of a modern server', () => {
     });
   });
 
+  test('with a state over 64 KiB end the call', async () => {
+    await expect(modern('big state').server.callTool('ask', {})).rejects.toThrow(
+      `longer than ${REQUEST_STATE_MAX} characters`,
+    );
+  });
+
   test('that ask for what was not declared break the call', async () => {
     const { server } = modern('input rounds');
     const request = { method: 'sampling/createMessage', params: {} };
@@ -522,6 +556,13 @@ describe('input rounds of a modern server', () => {
 });
 
 describe('health', () => {
+  test('long instructions are cut with a warning', async () => {
+    const { server, warnings } = legacy('long instructions');
+    await server.ready();
+    expect(server.info!.instructions).toHaveLength(INSTRUCTIONS_MAX);
+    expect(warnings()).toEqual([`its instructions were cut to ${INSTRUCTIONS_MAX} characters`]);
+  });
+
   test('R10: a server that dies at import fails at once, with the end of its stderr', async () => {
     const { server } = legacy('dies at import');
     await expect(server.ready()).rejects.toThrow(/^raw: it could not be started: .* exit code 1.*left-pad/s);
