@@ -3,7 +3,6 @@ import type { JsonObject } from '../types.ts';
 import type { SchemaDocument } from './document.ts';
 import { isObject, member, setMember, subschemas } from './keywords.ts';
 import type { Schema } from './keywords.ts';
-import { placeName } from './notes.ts';
 import type { Notes } from './notes.ts';
 import type { Rules } from './profiles.ts';
 import { follow, pointerTokens } from './reference.ts';
@@ -80,7 +79,7 @@ export function createDefinitions(
       if (found !== undefined && found === standing.get(target)) continue;
       const definition = define(ref, target, 0);
       next.written['$ref'] = `#/$defs/${definition.name}`;
-      notes.add('$ref pointed into $defs', placeName(next.place));
+      notes.add('$ref pointed into $defs', next.place);
     }
   }
 
@@ -96,11 +95,12 @@ export function createDefinitions(
       return known;
     },
     refer(ref, target, place, level) {
-      if (ref === '#' && target === root && level === 0) return { schema: { $ref: '#' }, plan: rootPlan };
+      if (ref === '#' && target === root && level === 0)
+        return { schema: { $ref: '#' }, plan: { reference: rootPlan } };
       const definition = define(ref, target, level);
       const reference = `#/$defs/${definition.name}`;
-      if (reference !== ref && level === 0) notes.add('$ref pointed into $defs', placeName(place));
-      return { schema: { $ref: reference }, plan: definition.plan };
+      if (reference !== ref && level === 0) notes.add('$ref pointed into $defs', place);
+      return { schema: { $ref: reference }, plan: { reference: definition.plan } };
     },
     stands(source, written, place) {
       if (!standing.has(source)) standing.set(source, written);

@@ -6,7 +6,7 @@ import { MAX_DEPTH, MAX_NODES } from './limits.ts';
 import { modernize } from './modernize.ts';
 import { createNotes, placeName, quoted, shown } from './notes.ts';
 import type { Notes } from './notes.ts';
-import { indexReferences } from './reference.ts';
+import { everySchema, indexReferences } from './reference.ts';
 
 export interface SchemaDocument {
   /** A private copy in 2020-12 form. */
@@ -38,42 +38,53 @@ export function readSchema(schema: Schema, openapi = false): SchemaDocument | Re
   if (typeof root === 'boolean') return { root, notes, target, tracksEvaluated: false };
 
   const dialect = dialectOf(root);
-  const references = indexReferences(root);
-  const places = new Map<JsonObject, string[]>();
-  const pending: [JsonObject, string[]][] = [[root, []]];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const [node, place] = next;
-    if (places.has(node)) continue;
-    places.set(node, place);
-    staticReference(node);
-    const ref = node['$ref'];
-    if (typeof ref === 'string') {
-      const found = references.find(ref, node);
-      if ('problem' in found) {
-        const where = placeName(place);
-        const at = where === '' ? 'at the root' : `at ${quoted(where)}`;
-        return { refused: `$ref ${shown(ref, 120)} ${at} ${found.problem}`, size: false };
-      }
-      const key = found.plain ? ref : `#reference-${targets.size}`;
-      node['$ref'] = key;
-      targets.set(key, found.target);
-      if (typeof found.target !== 'boolean') pending.push([found.target, [...place, '$ref']]);
-    }
-    modernize(node, { old: dialect.old, openapi, notes, at: placeName(place), root: node === root });
-    const inner = [...subschemas(node)].reverse();
-    for (const [tokens, child] of inner) {
-      if (typeof child !== 'boolean') pending.push([child, [...place, ...tokens]]);
-    }
+  const schemas = everySchema(root);
+  const refused = copied.references ? resolveAll(root, schemas, targets) : undefined;
+  if (refused !== undefined) return { refused, size: false };
+  for (const { node, place } of schemas) {
+    modernize(node, { old: dialect.old, openapi, notes, place, root: node === root });
   }
-  const loop = loopWithoutProgress(places.keys(), target);
-  if (loop !== undefined)
+  const nodes = schemas.map(({ node }) => node);
+  const loop = copied.references ? loopWithoutProgress(nodes, target) : undefined;
+  if (loop !== undefined) {
     return { refused: `$ref ${shown(loop, 120)} leads back to itself without progress`, size: false };
-  const tracksEvaluated = [...places.keys()].some(
+  }
+  const tracksEvaluated = nodes.some(
     (node) => node['unevaluatedProperties'] !== undefined || node['unevaluatedItems'] !== undefined,
   );
   const read: SchemaDocument = { root, notes, target, tracksEvaluated };
   if (dialect.foreign !== undefined) read.foreignDialect = dialect.foreign;
   return read;
+}
+
+/** Finds the targets of all references, those in places that are no schema by themselves included. Returns why it cannot. */
+function resolveAll(
+  root: JsonObject,
+  schemas: { node: JsonObject; place: string[] }[],
+  targets: Map<string, Schema>,
+): string | undefined {
+  const references = indexReferences(root);
+  const known = new Set(schemas.map(({ node }) => node));
+  for (const { node, place } of schemas) {
+    staticReference(node);
+    const ref = node['$ref'];
+    if (typeof ref !== 'string') continue;
+    const found = references.find(ref, node);
+    if ('problem' in found) {
+      const at = placeName(place);
+      return `$ref ${shown(ref, 120)} at ${at === '' ? 'the root' : quoted(at)} ${found.problem}`;
+    }
+    const key = found.plain ? ref : `#reference-${targets.size}`;
+    node['$ref'] = key;
+    targets.set(key, found.target);
+    if (typeof found.target === 'boolean' || known.has(found.target)) continue;
+    for (const one of everySchema(found.target)) {
+      if (known.has(one.node)) continue;
+      known.add(one.node);
+      schemas.push({ node: one.node, place: [...place, '$ref', ...one.place] });
+    }
+  }
+  return undefined;
 }
 
 /** `$recursiveRef` and `$dynamicRef` are read as plain references: there is one document, and no one extends it. */
@@ -94,8 +105,9 @@ function dialectOf(root: JsonObject): { old: boolean; foreign?: string } {
   return { old: known[1] !== undefined };
 }
 
-function copyBounded(schema: Json): { copy: Json } | Refusal {
+function copyBounded(schema: Json): { copy: Json; references: boolean } | Refusal {
   let nodes = 0;
+  let references = false;
   let refusal: string | undefined;
   function copy(value: Json, depth: number): Json {
     if (refusal !== undefined) return null;
@@ -106,14 +118,16 @@ function copyBounded(schema: Json): { copy: Json } | Refusal {
       const members: [string, Json][] = [];
       for (const name of Object.keys(value)) {
         const item = value[name];
-        if (item !== undefined) members.push([name, copy(item, depth + 1)]);
+        if (item === undefined) continue;
+        if (name === '$ref' || name === '$dynamicRef' || name === '$recursiveRef') references = true;
+        members.push([name, copy(item, depth + 1)]);
       }
       return Object.fromEntries(members);
     }
     return value;
   }
   const result = copy(schema, 1);
-  return refusal === undefined ? { copy: result } : { refused: refusal, size: true };
+  return refusal === undefined ? { copy: result, references } : { refused: refusal, size: true };
 }
 
 /** The first reference on a way from a schema to itself that never enters a member or an item. */

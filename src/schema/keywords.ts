@@ -164,16 +164,24 @@ export function typesOf(schema: JsonObject): string[] {
 }
 
 /** The schemas directly inside a schema, with their place as JSON pointer tokens. */
-export function* subschemas(schema: JsonObject): Generator<[string[], Schema]> {
-  for (const [keyword, value] of Object.entries(schema)) {
+export function subschemas(schema: JsonObject): [string[], Schema][] {
+  const found: [string[], Schema][] = [];
+  for (const keyword of Object.keys(schema)) {
     const holds = KEYWORDS.get(keyword);
-    if (holds === 'schema' && isSchema(value)) yield [[keyword], value];
-    else if (holds === 'schemas' && Array.isArray(value)) {
-      for (const [index, item] of value.entries()) if (isSchema(item)) yield [[keyword, String(index)], item];
-    } else if (holds === 'schemaMap') {
-      for (const [name, item] of schemaMap(value)) yield [[keyword, name], item];
+    if (holds !== 'schema' && holds !== 'schemas' && holds !== 'schemaMap') continue;
+    const value = schema[keyword];
+    if (holds === 'schema') {
+      if (isSchema(value)) found.push([[keyword], value]);
+    } else if (
+      typeof value === 'object' &&
+      value !== null &&
+      Array.isArray(value) === (holds === 'schemas')
+    ) {
+      for (const [name, item] of Object.entries(value))
+        if (isSchema(item)) found.push([[keyword, name], item]);
     }
   }
+  return found;
 }
 
 /** Equality as JSON Schema means it: member order is of no account. */

@@ -2,7 +2,6 @@
 import type { JsonObject } from '../types.ts';
 import { isObject, isSchema, sameJson, schemaList, schemaMap, stringList } from './keywords.ts';
 import type { Schema } from './keywords.ts';
-import { placeName } from './notes.ts';
 import type { MemberPlan } from './restore.ts';
 import { nullable } from './strict.ts';
 import type { Plain } from './writer.ts';
@@ -16,7 +15,7 @@ export function writeMembers(plain: Plain, properties: [string, Schema][]): Json
   for (const [name, property] of rules.flat ? withRequired(schema, properties) : properties) {
     const inner = [...place, 'properties', name];
     if (rules.flat && property === false) {
-      notes.add('member that must not be given left out', placeName(inner));
+      notes.add('member that must not be given left out', inner);
       continue;
     }
     const one = writer.write(property, inner, level);
@@ -27,7 +26,7 @@ export function writeMembers(plain: Plain, properties: [string, Schema][]): Json
     if (dropNull || shown !== name || Object.keys(one.plan).length > 0) {
       members.set(shown, { name, plan: one.plan, dropNull });
     }
-    if (optional) notes.add('optional members made required and nullable', placeName(inner));
+    if (optional) notes.add('optional members made required and nullable', inner);
     written.push([shown, optional ? nullable(one.schema as JsonObject) : one.schema]);
   }
   if (members.size > 0) plan.members = members;
@@ -72,7 +71,7 @@ export function writeTuple({ writer, schema, place, level, plan, out }: Plain): 
   );
   out['items'] = items;
   if (Object.keys(itemPlan).length > 0) plan.items = itemPlan;
-  writer.notes.add('tuple written as array', placeName(place));
+  writer.notes.add('tuple written as array', place);
 }
 
 function anyOf(schemas: readonly Schema[]): Schema {

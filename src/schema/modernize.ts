@@ -10,6 +10,7 @@ import {
   setMember,
   TYPES,
 } from './keywords.ts';
+import { inline } from './notes.ts';
 import type { Notes } from './notes.ts';
 
 interface Context {
@@ -18,35 +19,34 @@ interface Context {
   /** OpenAPI's `nullable` and upper-case types are expected. */
   openapi: boolean;
   notes: Notes;
-  at: string;
+  place: readonly string[];
   root: boolean;
 }
 
 export function modernize(node: JsonObject, context: Context): void {
-  const note = (change: string): void => context.notes.add(change, context.at);
-  delete node['$schema'];
-  if (!context.root) {
-    delete node['$id'];
-    delete node['$vocabulary'];
+  const note = (change: string): void => context.notes.add(change, context.place);
+  for (const keyword of context.root ? ['$schema'] : ['$schema', '$id', '$vocabulary']) {
+    if (node[keyword] !== undefined) delete node[keyword];
   }
   if (context.old && typeof node['$ref'] === 'string') dropSiblings(node, note);
-  tuples(node, note);
+  if (Array.isArray(node['items']) || node['additionalItems'] !== undefined) tuples(node, note);
   exclusiveBounds(node, note);
-  dependencies(node, note);
-  booleanRequired(node, note);
+  if (node['dependencies'] !== undefined) dependencies(node, note);
+  if (node['properties'] !== undefined || typeof node['required'] === 'boolean') booleanRequired(node, note);
   const noteSpelling: Note = context.openapi ? () => {} : note;
   typeNames(node, noteSpelling);
-  for (const [keyword, value] of Object.entries(node)) {
+  for (const keyword of Object.keys(node)) {
+    const value = node[keyword];
     const kept = sound(keyword, value);
     if (kept === undefined) {
       delete node[keyword];
-      note(`malformed ${keyword} left out`);
+      note(`malformed ${inline(keyword, 40)} left out`);
     } else if (kept !== value) {
       node[keyword] = kept;
       note(`malformed parts of ${keyword} left out`);
     }
   }
-  nullable(node, noteSpelling);
+  if (typeof node['nullable'] === 'boolean') nullable(node, noteSpelling);
 }
 
 type Note = (change: string) => void;
@@ -115,6 +115,7 @@ function booleanRequired(node: JsonObject, note: Note): void {
 function typeNames(node: JsonObject, note: Note): void {
   const { type } = node;
   if (type === undefined) return;
+  if (typeof type === 'string' && TYPES.includes(type)) return;
   const given = Array.isArray(type) ? type : [type];
   if (given.includes('any')) {
     delete node['type'];
@@ -133,7 +134,6 @@ function typeNames(node: JsonObject, note: Note): void {
 
 /** OpenAPI 3.0 says `nullable: true` where JSON Schema lists the type `null`. */
 function nullable(node: JsonObject, note: Note): void {
-  if (typeof node['nullable'] !== 'boolean') return;
   const wanted = node['nullable'];
   delete node['nullable'];
   note('nullable written as the type null');

@@ -1,20 +1,22 @@
 /** What was changed, in words, in the order it was found: one line per kind of change with the places it touched. */
 export interface Notes {
-  /** `at` is where, as `placeName` writes it; empty for the root. */
-  add(change: string, at?: string): void;
+  /** `place` is where, as JSON pointer tokens; the root goes unnamed. */
+  add(change: string, place?: readonly string[]): void;
   lines(): string[];
 }
 
 const MAX_PLACES = 5;
 const MAX_LINES = 50;
+const MAX_COUNTED = 1_000;
 
 export function createNotes(): Notes {
   const places = new Map<string, Set<string>>();
   return {
-    add(change, at = '') {
+    add(change, place = []) {
       let found = places.get(change);
       if (found === undefined) places.set(change, (found = new Set()));
-      if (at !== '') found.add(at);
+      const name = found.size > MAX_COUNTED ? '' : placeName(place);
+      if (name !== '') found.add(name);
     },
     lines() {
       const lines = [...places].map(([change, at]) => {

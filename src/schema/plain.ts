@@ -52,7 +52,7 @@ function renamed(writer: Writer, schema: JsonObject, place: string[]): Map<strin
   const members = schemaMap(schema['properties']).map(([name]) => name);
   const names = renameMembers(members, writer.rules, place.length === 0);
   for (const [name, shown] of names) {
-    writer.notes.add(`${quoted(name)} renamed to ${quoted(shown)}`, placeName(place));
+    writer.notes.add(`${quoted(name)} renamed to ${quoted(shown)}`, place);
     writer.renamed.set(pointer([...place, 'properties', name]), shown);
     writer.inverts = true;
   }
@@ -73,7 +73,7 @@ function writeKeywords(plain: Plain): string[] {
       setMember(out, keyword, writeKeyword(plain, keyword, value));
     } else {
       if (rules.strict && keyword === 'minItems' && Number(value) > 1) out['minItems'] = 1;
-      writer.tellInWords(keyword, value, words, placeName(place));
+      writer.tellInWords(keyword, value, words, place);
     }
   }
   return words;
@@ -111,11 +111,10 @@ function writeKeyword(plain: Plain, keyword: string, value: Json): Json {
 function complete(plain: Plain): void {
   const { writer, schema, place, out } = plain;
   const { rules, notes } = writer;
-  const at = placeName(place);
   const types = typesOf(out);
   if (Array.isArray(out['enum']) && out['enum'].length === 0) {
     delete out['enum'];
-    notes.add('empty enum left out', at);
+    notes.add('empty enum left out', place);
   }
   if (types.includes('object')) {
     if (rules.flat && out['properties'] === undefined && stringList(schema['required']).length > 0) {
@@ -123,9 +122,9 @@ function complete(plain: Plain): void {
     }
     if (rules.needs.includes('properties') && out['properties'] === undefined) {
       out['properties'] = {};
-      notes.add('empty properties added', at);
+      notes.add('empty properties added', place);
     }
-    if (rules.strict) closeObject(schema, out, at, place.length === 0, rules, notes);
+    if (rules.strict) closeObject(schema, out, place, rules, notes);
     else if (rules.flat) writeOthersByPattern(plain);
   }
   if (types.includes('array')) {
@@ -133,11 +132,11 @@ function complete(plain: Plain): void {
     if (rules.needs.includes('items') && out['items'] === undefined) {
       if (rules.strict) {
         throw new CannotCarry(
-          `the items of ${at === '' ? 'the array' : quoted(at)} may be anything, and strict schemas need a type`,
+          `the items of ${quoted(placeName(place))} may be anything, and strict schemas need a type`,
         );
       }
       out['items'] = rules.openapi ? { anyOf: openapiAny() } : {};
-      notes.add('items added', at);
+      notes.add('items added', place);
     }
   }
   if (rules.flat && Array.isArray(out['required'])) {

@@ -91,21 +91,35 @@ export function follow(root: Json, fragment: string): Json | undefined {
   return at;
 }
 
+/** All schemas at or below a schema, before older spellings are brought up to date, in the order they stand. */
+export function everySchema(root: JsonObject): { node: JsonObject; place: string[] }[] {
+  const found: { node: JsonObject; place: string[] }[] = [];
+  const visit = (schema: Schema, place: string[]): void => {
+    if (typeof schema === 'boolean') return;
+    found.push({ node: schema, place });
+    for (const [tokens, inner] of everySubschema(schema)) visit(inner, [...place, ...tokens]);
+  };
+  visit(root, []);
+  return found;
+}
+
 /** Draft-07 tuples and dependencies hold schemas too, and may be pointed at or carry anchors. */
-function* everySubschema(schema: JsonObject): Generator<[string[], Schema]> {
-  yield* subschemas(schema);
-  for (const keyword of ['items', 'dependencies', 'additionalItems']) {
+function everySubschema(schema: JsonObject): [string[], Schema][] {
+  const found = subschemas(schema);
+  for (const keyword of OLDER) {
     const value = schema[keyword];
-    if (keyword === 'items' && !Array.isArray(value)) continue;
+    if (value === undefined || (keyword === 'items' && !Array.isArray(value))) continue;
     if (keyword === 'additionalItems') {
-      if (isSchema(value)) yield [[keyword], value];
-      continue;
-    }
-    if (Array.isArray(value) || isObject(value)) {
-      for (const [name, item] of Object.entries(value)) if (isSchema(item)) yield [[keyword, name], item];
+      if (isSchema(value)) found.push([[keyword], value]);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [name, item] of Object.entries(value))
+        if (isSchema(item)) found.push([[keyword, name], item]);
     }
   }
+  return found;
 }
+
+const OLDER = ['items', 'dependencies', 'additionalItems'];
 
 /** `id` is a keyword of draft-04 only; elsewhere a schema may carry it as a member of its own. */
 function isLocator(id: string, schema: JsonObject): boolean {

@@ -3,6 +3,8 @@ import type { Json, JsonObject } from '../types.ts';
 
 /** How a value of one lowered schema is turned back. Plans of recursive schemas are cyclic. */
 export interface Plan {
+  /** The plan of a definition, which is made later and may lead back here. */
+  reference?: Plan;
   /** By the name that the model sees. */
   members?: Map<string, MemberPlan>;
   /** Members that are not named. */
@@ -37,6 +39,7 @@ export function restoreValue(plan: Plan, value: Json): Json {
   function restore(plan: Plan, value: Json, level: number): Json {
     if (typeof value !== 'object' || value === null || ++visits > MAX_VISITS || level > MAX_LEVELS)
       return value;
+    if (plan.reference !== undefined) return restore(plan.reference, value, level + 1);
     if (plan.branches !== undefined) return bestBranch(plan.branches, value, level);
     if (Array.isArray(value)) {
       if (plan.items === undefined && plan.prefix === undefined) return value;

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../types.ts';
 import { isObject, schemaList, schemaMap, subschemas, typesOf } from './keywords.ts';
 import type { Schema } from './keywords.ts';
-import { quoted } from './notes.ts';
+import { placeName, quoted } from './notes.ts';
 import type { Notes } from './notes.ts';
 import type { Rules } from './profiles.ts';
 
@@ -15,12 +15,12 @@ export class TooLarge extends Error {}
 export function closeObject(
   schema: JsonObject,
   out: JsonObject,
-  at: string,
-  top: boolean,
+  place: readonly string[],
   rules: Rules,
   notes: Notes,
 ): void {
-  const where = at === '' ? 'the root' : quoted(at);
+  const top = place.length === 0;
+  const where = top ? 'the root' : quoted(placeName(place));
   const { additionalProperties, patternProperties, unevaluatedProperties } = schema;
   const closed =
     additionalProperties === false || (additionalProperties === undefined && unevaluatedProperties === false);
@@ -35,7 +35,7 @@ export function closeObject(
     throw new CannotCarry(`${where} is an object of any shape, and strict schemas close every object`);
   if (out['additionalProperties'] !== false) {
     out['additionalProperties'] = false;
-    notes.add('additionalProperties: false added', at);
+    notes.add('additionalProperties: false added', place);
   }
   if (rules.requireAll) out['required'] = Object.keys((out['properties'] as JsonObject | undefined) ?? {});
 }

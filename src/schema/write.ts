@@ -33,13 +33,13 @@ export function writeRoot(writing: Writing, root: JsonObject): WrittenRoot {
     inverts: false,
     write: (...given) => write(writer, ...given),
     misfit: (schema, value) => misfit(document, schema, value),
-    tellInWords(keyword, value, words, at) {
+    tellInWords(keyword, value, words, place) {
       const said = keywordWords(keyword, value);
       if (said !== undefined) words.push(said);
       const name =
         keyword === 'format' && typeof value === 'string' ? `format ${inline(value, 30)}` : keyword;
       const known = KEYWORDS.has(keyword) ? name : `keyword ${quoted(keyword)}`;
-      notes.add(`${known} ${said === undefined ? 'left out' : 'moved to description'}`, at);
+      notes.add(`${known} ${said === undefined ? 'left out' : 'moved to description'}`, place);
     },
   };
   const { schema, plan } = write(writer, root, [], 0);
@@ -52,28 +52,32 @@ function write(writer: Writer, given: Schema, place: string[], level: number): W
   writer.charge(1);
   if (place.length > MAX_DEPTH) throw new TooLarge(`the schema is nested deeper than ${MAX_DEPTH}`);
   const top = place.length === 0;
-  const at = placeName(place);
   if (!rules.flat)
     return typeof given === 'boolean' ? { schema: given, plan: {} } : writePlain(writer, given, place, level);
-  const schema = top ? given : fit(given, rules, combiner, (change) => notes.add(change, at));
-  if (typeof schema === 'boolean') return { schema: anything(writer, schema, {}, at), plan: {} };
+  const schema = top ? given : fit(given, rules, combiner, (change) => notes.add(change, place));
+  if (typeof schema === 'boolean') return { schema: anything(writer, schema, {}, place), plan: {} };
   if (typeof schema['$ref'] === 'string') return writeReference(writer, schema, place, level);
   if (schema['anyOf'] !== undefined) return writeUnion(writer, schema, place, level);
   if (typesOf(schema).length === 0)
-    return { schema: anything(writer, true, annotated(writer, schema, at), at), plan: {} };
+    return { schema: anything(writer, true, annotated(writer, schema, place), place), plan: {} };
   return writePlain(writer, schema, place, level);
 }
 
 /** A value of any kind, or none at all: flat profiles have words for it at best. */
-function anything({ rules, notes }: Writer, allowed: boolean, words: JsonObject, at: string): JsonObject {
+function anything(
+  { rules, notes }: Writer,
+  allowed: boolean,
+  words: JsonObject,
+  place: readonly string[],
+): JsonObject {
   if (rules.strict) {
-    const where = at === '' ? 'a value' : quoted(at);
+    const where = quoted(placeName(place));
     throw new CannotCarry(
       `${where} ${allowed ? 'may be anything, and strict schemas need a type' : 'can never be valid'}`,
     );
   }
   if (!allowed) {
-    notes.add('schema false written in words', at);
+    notes.add('schema false written in words', place);
     words = { description: 'must not be given' };
   }
   return rules.openapi ? openapiUnion(openapiAny(), words) : words;
@@ -83,26 +87,25 @@ function writeReference(writer: Writer, schema: JsonObject, place: string[], lev
   const { document, rules, notes, definitions, combiner } = writer;
   const ref = schema['$ref'] as string;
   const target = document.target(ref);
-  const at = placeName(place);
   const recursive = isObject(target) && definitions.isRecursive(target);
   if (recursive && rules.recursion === 'refused')
-    throw new CannotCarry(`${at === '' ? 'the schema' : quoted(at)} is recursive`);
+    throw new CannotCarry(`${quoted(placeName(place))} is recursive`);
   const next = recursive && rules.recursion === 'cut' ? level + 1 : level;
   if (next > MAX_RECURSION && isObject(target)) {
-    notes.add(`recursion cut after ${MAX_RECURSION} levels`, at);
+    notes.add(`recursion cut after ${MAX_RECURSION} levels`, place);
     const merged = combiner.merged(target);
     const type = isObject(merged) ? typesOf(merged).find((type) => type !== 'null') : undefined;
     const description = joinTexts(schema['description'], 'nested further in the same way')!;
     return writer.write({ type: type ?? 'object', description }, place, level);
   }
   if (rules.references === 'inlined' || typeof target === 'boolean') {
-    notes.add('$ref written out', at);
+    notes.add('$ref written out', place);
     return writer.write(isObject(target) ? { ...target, ...annotationsOf(schema) } : target, place, next);
   }
   const reference = definitions.refer(ref, target, place, next);
-  const words = annotated(writer, schema, at);
+  const words = annotated(writer, schema, place);
   if (Object.keys(words).length === 0) return reference;
-  notes.add('$ref with words beside it put into anyOf', at);
+  notes.add('$ref with words beside it put into anyOf', place);
   return { schema: { ...words, anyOf: [reference.schema] }, plan: reference.plan };
 }
 
@@ -115,7 +118,7 @@ function writeUnion(writer: Writer, schema: JsonObject, place: string[], level: 
     branches.push({ plan: one.plan, misfit: (value) => writer.misfit(branch, value) });
     if (!written.some((other) => sameJson(other, one.schema))) written.push(one.schema as JsonObject);
   }
-  const words = annotated(writer, schema, placeName(place));
+  const words = annotated(writer, schema, place);
   const union = writer.rules.openapi ? openapiUnion(written, words) : { ...words, anyOf: written };
   return {
     schema: union,
@@ -124,13 +127,13 @@ function writeUnion(writer: Writer, schema: JsonObject, place: string[], level: 
 }
 
 /** Title, description and default as far as the profile writes them; the rest of what they say as words. */
-function annotated(writer: Writer, schema: JsonObject, at: string): JsonObject {
+function annotated(writer: Writer, schema: JsonObject, place: readonly string[]): JsonObject {
   const out: JsonObject = {};
   const words: string[] = [];
   for (const [keyword, value] of Object.entries(annotationsOf(schema))) {
     if (value === undefined || keyword === '$defs' || keyword === 'definitions') continue;
     if (writes(writer.rules, keyword, value, false)) setMember(out, keyword, cloneJson(value));
-    else writer.tellInWords(keyword, value, words, at);
+    else writer.tellInWords(keyword, value, words, place);
   }
   const description = describe(out['description'], words);
   return description === undefined ? out : { ...out, description };

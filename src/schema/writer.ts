@@ -42,7 +42,7 @@ export interface Writer extends Writing {
   /** How many things a schema of the original finds wrong with a value. */
   misfit(schema: Schema, value: Json): number;
   /** Adds what a keyword says to `words`, and the change to the notes. */
-  tellInWords(keyword: string, value: Json, words: string[], at: string): void;
+  tellInWords(keyword: string, value: Json, words: string[], place: readonly string[]): void;
 }
 
 /** One schema on its way out. */
