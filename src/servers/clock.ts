@@ -8,6 +8,8 @@ export class RequestClock {
   /** On the monotonic clock; moves while the clock stands still. */
   #deadline: number;
   #heldSince: number | undefined;
+  /** The timer that runs is for the whole time, not for the next progress. */
+  #last: boolean;
 
   /**
    * @param timeout milliseconds without progress
@@ -18,6 +20,7 @@ export class RequestClock {
     this.#timeout = timeout;
     this.#expired = expired;
     this.#deadline = performance.now() + timeoutMax;
+    this.#last = timeoutMax <= timeout;
     this.#timer = setTimeout(this.#expire, Math.min(timeout, timeoutMax));
   }
 
@@ -49,9 +52,9 @@ export class RequestClock {
   #start(): void {
     clearTimeout(this.#timer);
     const left = Math.max(0, this.#deadline - performance.now());
+    this.#last = left <= this.#timeout;
     this.#timer = setTimeout(this.#expire, Math.min(this.#timeout, left));
   }
 
-  // A timer may fire a fraction of a millisecond early.
-  readonly #expire = (): void => this.#expired(performance.now() >= this.#deadline - 1);
+  readonly #expire = (): void => this.#expired(this.#last);
 }
