@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { build } from 'vite';
@@ -57,7 +58,7 @@ describe('closing a channel', () => {
   it('leaves nothing after many cycles, neither processes nor listeners', async () => {
     const name = mark();
     for (let cycle = 0; cycle < 10; cycle += 1) {
-      const channels = [peer('echo', name), peer('echo', name), peer('deaf', name)].slice(0, 2);
+      const channels = [peer('echo', name), peer('echo', name)];
       await Promise.all(channels.map((channel) => channel.open(new Recorder())));
       await Promise.all(channels.map((channel) => channel.close()));
     }
@@ -127,7 +128,7 @@ describe('the end of the host', () => {
   });
 
   it('is not held up by the watchdog, which prints nothing', async () => {
-    const { exited, output } = await startHost('close', 1, mark(), 'orderly');
+    const { exited, output } = await startHost('close', 1, join(tmpdir(), mark()), 'orderly');
     await exited;
     expect(output()).toBe('ready\nclosed\n');
   });

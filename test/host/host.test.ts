@@ -28,7 +28,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((each) => each.close()));
 });
 
-const textOf = (outcome: { result: { content: { text?: unknown }[] } }): string =>
+const textOf = (outcome: { result: { content: { [member: string]: unknown }[] } }): string =>
   outcome.result.content.map(({ text }) => String(text)).join('\n');
 
 describe('the catalog', () => {
