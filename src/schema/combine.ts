@@ -2,6 +2,8 @@
 import type { Json, JsonObject } from '../types.ts';
 import { joinTexts, keywordWords } from './describe.ts';
 import {
+  canonicalText,
+  distinct,
   isObject,
   isSchema,
   member,
@@ -72,7 +74,8 @@ export function createCombiner(target: (ref: string) => Schema, charge: Charge):
         return types.length > 1 ? types : types[0];
       }
       case 'enum': {
-        const values = (a as Json[]).filter((item) => (b as Json[]).some((other) => sameJson(item, other)));
+        const others = new Set((b as Json[]).map(canonicalText));
+        const values = (a as Json[]).filter((item) => others.has(canonicalText(item)));
         return values.length === 0 ? undefined : values;
       }
       case 'const':
@@ -171,26 +174,24 @@ function common(a: string, b: string): string[] {
 
 /** A schema for what satisfies any: the same one, one `enum`, or `anyOf`. */
 export function anyOfThese(schemas: readonly Schema[]): Schema {
-  const distinct = schemas.filter(
-    (schema, index) => schemas.findIndex((other) => sameJson(schema, other)) === index,
-  );
-  if (distinct.length === 1) return distinct[0]!;
-  const values = distinct.map(valuesOf);
+  const different = distinct(schemas);
+  if (different.length === 1) return different[0]!;
+  const values = different.map(valuesOf);
   if (values.every((list) => list !== undefined)) {
     const all = values.flat();
     const union: JsonObject = {
-      enum: all.filter((item, index) => all.findIndex((other) => sameJson(item, other)) === index),
+      enum: distinct(all),
     };
-    const types = [...new Set(distinct.flatMap((schema) => typesOf(schema as JsonObject)))];
+    const types = [...new Set(different.flatMap((schema) => typesOf(schema as JsonObject)))];
     if (types.length > 0) union['type'] = types.length === 1 ? types[0]! : types;
-    const description = distinct.reduce<string | undefined>(
+    const description = different.reduce<string | undefined>(
       (text, schema) => joinTexts(text, asObject(schema)['description']),
       undefined,
     );
     if (description !== undefined) union['description'] = description;
     return union;
   }
-  return { anyOf: distinct };
+  return { anyOf: different };
 }
 
 /** The values of a schema that is nothing but a list of scalars. */

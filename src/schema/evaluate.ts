@@ -5,6 +5,7 @@
 import type { Json, JsonObject } from '../types.ts';
 import type { SchemaDocument } from './document.ts';
 import {
+  canonicalText,
   isObject,
   isSchema,
   member,
@@ -50,15 +51,30 @@ interface Seen {
   items: Set<number>;
 }
 
+/** Steps left for one or several evaluations. */
+export interface Budget {
+  steps: number;
+}
+
+export interface EvaluationOptions {
+  /** What a pattern that cannot be checked is taken for: a match (default) or none. */
+  assume?: boolean;
+  budget?: Budget;
+}
+
 /** @throws Unfinished when the value is too deep or the work too much. */
-export function evaluate(document: SchemaDocument, schema: Schema, value: Json, assume = true): Evaluation {
-  let steps = 0;
+export function evaluate(
+  document: SchemaDocument,
+  schema: Schema,
+  value: Json,
+  { assume = true, budget = { steps: MAX_STEPS } }: EvaluationOptions = {},
+): Evaluation {
   const assumed = new Set<string>();
   const path: Path = [];
 
   function spend(amount: number): boolean {
-    steps += amount;
-    return steps <= MAX_STEPS;
+    budget.steps -= amount;
+    return budget.steps >= 0;
   }
 
   function step(amount = 1): void {
@@ -178,7 +194,7 @@ export function evaluate(document: SchemaDocument, schema: Schema, value: Json, 
       }
       if (schema['uniqueItems'] === true) {
         step(sizeOf(value));
-        if (new Set(value.map((item) => canonicalText(item))).size < value.length) fail('uniqueItems');
+        if (new Set(value.map(canonicalText)).size < value.length) fail('uniqueItems');
       }
       if (isSchema(unevaluatedItems) && own !== undefined) {
         for (const [index, item] of value.entries()) {
@@ -285,11 +301,4 @@ function sizeOf(value: Json | undefined): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + sizeOf(item), 1);
   if (isObject(value)) return Object.values(value).reduce<number>((sum, item) => sum + sizeOf(item), 1);
   return 1;
-}
-
-function canonicalText(value: Json | undefined): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value ?? null);
-  const names = Object.keys(value).sort();
-  return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalText(value[name])}`).join()}}`;
 }

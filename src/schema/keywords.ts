@@ -199,6 +199,24 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   );
 }
 
+/** A text that is the same for the same JSON. */
+export function canonicalText(value: Json | undefined): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value ?? null);
+  const names = Object.keys(value).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalText(value[name])}`).join()}}`;
+}
+
+/** The first of each JSON value. */
+export function distinct<T extends Json>(values: readonly T[]): T[] {
+  const seen = new Map<string, T>();
+  for (const value of values) {
+    const text = canonicalText(value);
+    if (!seen.has(text)) seen.set(text, value);
+  }
+  return [...seen.values()];
+}
+
 export function cloneJson<T extends Json | undefined>(value: T): T {
   if (Array.isArray(value)) return value.map(cloneJson) as T;
   if (!isObject(value)) return value;

@@ -25,7 +25,7 @@ export interface Lowered {
    * The inverse: arguments as the model sent them to arguments for the original schema. Never throws on any JSON.
    * Where a root that is no object had to be wrapped, this is the bare value again, whatever its type.
    */
-  restore(args: JsonObject): JsonObject;
+  restore: (args: JsonObject) => JsonObject;
 }
 
 /**

@@ -1,7 +1,8 @@
 /** The members of objects and the positions of tuples, with what it takes to turn them back. */
 import type { JsonObject } from '../types.ts';
-import { isObject, isSchema, sameJson, schemaList, schemaMap, stringList } from './keywords.ts';
+import { distinct, isObject, isSchema, schemaList, schemaMap, stringList } from './keywords.ts';
 import type { Schema } from './keywords.ts';
+import { openapiUnion } from './openapi.ts';
 import type { MemberPlan } from './restore.ts';
 import { nullable } from './strict.ts';
 import type { Plain } from './writer.ts';
@@ -61,22 +62,20 @@ export function writeOthersByPattern({ writer, schema, place, level, plan, out }
 
 /** A tuple where an API has none: every item may be what any position may be. */
 export function writeTuple({ writer, schema, place, level, plan, out }: Plain): void {
-  const positions = schemaList(schema['prefixItems']);
-  if (positions.length === 0) return;
-  const others = schema['items'];
-  const { schema: items, plan: itemPlan } = writer.write(
-    anyOf(isObject(others) ? [...positions, others] : positions),
-    [...place, 'items'],
-    level,
+  const positions = schemaList(schema['prefixItems']).map((one, index) =>
+    writer.write(one, [...place, 'prefixItems', String(index)], level),
   );
-  out['items'] = items;
-  if (Object.keys(itemPlan).length > 0) plan.items = itemPlan;
+  if (positions.length === 0) return;
+  const all = positions.map((one) => one.schema as JsonObject);
+  if (isObject(out['items']) && isObject(schema['items'])) all.push(out['items']);
+  const items = distinct(all);
+  if (writer.rules.openapi) out['items'] = openapiUnion(items, {});
+  else out['items'] = items.length === 1 ? items[0]! : { anyOf: items };
+  plan.prefix = positions.map((one) => one.plan);
   writer.notes.add('tuple written as array', place);
 }
 
 function anyOf(schemas: readonly Schema[]): Schema {
-  const distinct = schemas.filter(
-    (one, index) => schemas.findIndex((other) => sameJson(one, other)) === index,
-  );
-  return distinct.length === 1 ? distinct[0]! : { anyOf: distinct };
+  const different = distinct(schemas);
+  return different.length === 1 ? different[0]! : { anyOf: different };
 }

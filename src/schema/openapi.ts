@@ -1,7 +1,7 @@
 /** The OpenAPI 3.0 subset: one type per node in upper case, `nullable` for null, a union with nothing beside it. */
 import type { JsonObject } from '../types.ts';
 import { describe, joinTexts, keywordWords } from './describe.ts';
-import { typesOf } from './keywords.ts';
+import { distinct, typesOf } from './keywords.ts';
 
 const NULL_WORDS = 'must be null';
 
@@ -27,8 +27,10 @@ export function openapiType(schema: JsonObject): JsonObject {
 
 /** A union of written branches; the words about it go to the first, as nothing may stand beside `anyOf`. */
 export function openapiUnion(branches: readonly JsonObject[], words: JsonObject): JsonObject {
-  const flat = branches.flatMap((branch) =>
-    Array.isArray(branch['anyOf']) ? (branch['anyOf'] as JsonObject[]) : [branch],
+  const flat = distinct(
+    branches.flatMap((branch) =>
+      Array.isArray(branch['anyOf']) ? (branch['anyOf'] as JsonObject[]) : [branch],
+    ),
   );
   const values = flat.filter((branch) => branch['description'] !== NULL_WORDS);
   const [first = {}, ...rest] = values.length === 0 ? flat : values;

@@ -87,10 +87,10 @@ function writeKeyword(plain: Plain, keyword: string, value: Json): Json {
     return value.map(shown);
   const inside = (schema: Schema, ...tokens: string[]): Schema => {
     const written = plain.writer.write(schema, [...plain.place, ...tokens], plain.level);
+    if (keyword === 'prefixItems') (plan.prefix ??= []).push(written.plan);
     if (Object.keys(written.plan).length > 0) {
       if (keyword === 'items') plan.items = written.plan;
       else if (keyword === 'additionalProperties') plan.others = written.plan;
-      else if (keyword === 'prefixItems') (plan.prefix ??= [])[Number(tokens[1])] = written.plan;
     }
     return written.schema;
   };

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../types.ts';
 import type { Failure, Path } from './evaluate.ts';
 import { isOfType } from './evaluate.ts';
-import { isObject, sameJson, stringList, typesOf } from './keywords.ts';
+import { distinct, isObject, stringList, typesOf } from './keywords.ts';
 import { inline, plural, quoted, shown } from './notes.ts';
 
 const MAX_SENTENCES = 3;
@@ -127,9 +127,7 @@ function union(failure: Failure, at: string): string {
     const values = tagged.flatMap(({ schema }) =>
       'const' in schema ? [schema['const']!] : (schema['enum'] as Json[]),
     );
-    const unique = values.filter(
-      (value, index) => values.findIndex((other) => sameJson(other, value)) === index,
-    );
+    const unique = distinct(values);
     const words = unique.map((item) => shown(item));
     return `${placeOf(tagged[0]!.path)} must be ${words.length === 1 ? '' : 'one of '}${listed(words)}, got ${valueWords(tagged[0]!.value)}`;
   }

@@ -1,5 +1,7 @@
 /** The inverse of lowering: what a model sent for the lowered schema becomes a value for the original one. */
 import type { Json, JsonObject } from '../types.ts';
+import type { Budget } from './evaluate.ts';
+import { MAX_STEPS } from './limits.ts';
 
 /** How a value of one lowered schema is turned back. Plans of recursive schemas are cyclic. */
 export interface Plan {
@@ -25,7 +27,7 @@ export interface MemberPlan {
 export interface BranchPlan {
   plan: Plan;
   /** How many things the original branch finds wrong with a restored value. */
-  misfit(value: Json): number;
+  misfit(value: Json, budget: Budget): number;
 }
 
 /** Members visited before restoring gives up and leaves the rest as it is. */
@@ -35,6 +37,8 @@ const MAX_LEVELS = 200;
 /** Never throws, and never loses a member that the schema does not know. */
 export function restoreValue(plan: Plan, value: Json): Json {
   let visits = 0;
+  let renames = 0;
+  const budget: Budget = { steps: MAX_STEPS };
 
   function restore(plan: Plan, value: Json, level: number): Json {
     if (typeof value !== 'object' || value === null || ++visits > MAX_VISITS || level > MAX_LEVELS)
@@ -62,22 +66,26 @@ export function restoreValue(plan: Plan, value: Json): Json {
       if (known?.dropNull === true && item === null) continue;
       const taken = renamed !== undefined && renamed.name !== sent && Object.hasOwn(value, renamed.name);
       const name = renamed === undefined || taken ? sent : renamed.name;
+      if (name !== sent) renames++;
       const plan = known?.plan ?? others;
       restored.push([name, plan === undefined ? item : restore(plan, item, level + 1)]);
     }
     return Object.fromEntries(restored);
   }
 
+  /** The branch whose result is valid, or nearest to it; among equals the one that knows most of the names. */
   function bestBranch(branches: readonly BranchPlan[], value: Json, level: number): Json {
-    let best = value;
-    let least = Infinity;
+    let best = { value, wrong: Infinity, known: 0 };
     for (const branch of branches) {
+      const before = renames;
       const candidate = restore(branch.plan, value, level + 1);
-      const wrong = branch.misfit(candidate);
-      if (wrong < least) [best, least] = [candidate, wrong];
-      if (least === 0 || visits > MAX_VISITS) break;
+      const known = renames - before;
+      const wrong = branch.misfit(candidate, budget);
+      if (wrong < best.wrong || (wrong === best.wrong && known > best.known))
+        best = { value: candidate, wrong, known };
+      if (visits > MAX_VISITS || budget.steps < 0) break;
     }
-    return best;
+    return best.value;
   }
 
   return restore(plan, value, 0);

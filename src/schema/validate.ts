@@ -30,7 +30,7 @@ export function validate(schema: JsonObject | boolean, value: Json): Verdict {
     };
   }
   try {
-    const { failures, assumed } = evaluate(document, document.root, value, true);
+    const { failures, assumed } = evaluate(document, document.root, value);
     const problem = failures.length === 0 ? undefined : explain(failures);
     const settled = assumed.length === 0 || agrees(document, value, failures.length === 0);
     if (!settled)
@@ -44,7 +44,7 @@ export function validate(schema: JsonObject | boolean, value: Json): Verdict {
 
 /** Whether the verdict is the same when the patterns that cannot be checked are taken not to match. */
 function agrees(document: SchemaDocument, value: Json, valid: boolean): boolean {
-  return (evaluate(document, document.root, value, false).failures.length === 0) === valid;
+  return (evaluate(document, document.root, value, { assume: false }).failures.length === 0) === valid;
 }
 
 function documentOf(schema: JsonObject | boolean): SchemaDocument | Refusal {

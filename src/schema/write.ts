@@ -4,10 +4,11 @@ import { createDefinitions } from './definitions.ts';
 import { describe, joinTexts, keywordWords } from './describe.ts';
 import type { SchemaDocument } from './document.ts';
 import { evaluate, Unfinished } from './evaluate.ts';
+import type { Budget } from './evaluate.ts';
 import { annotationsOf, fit } from './fit.ts';
-import { cloneJson, isObject, KEYWORDS, sameJson, schemaList, setMember, typesOf } from './keywords.ts';
+import { cloneJson, isObject, KEYWORDS, distinct, schemaList, setMember, typesOf } from './keywords.ts';
 import type { Schema } from './keywords.ts';
-import { MAX_DEPTH, MAX_RECURSION } from './limits.ts';
+import { MAX_DEPTH, MAX_RECURSION, MAX_STEPS } from './limits.ts';
 import { inline, placeName, quoted } from './notes.ts';
 import { openapiAny, openapiUnion } from './openapi.ts';
 import { writePlain } from './plain.ts';
@@ -26,13 +27,14 @@ export interface WrittenRoot {
 /** @throws CannotCarry, TooLarge */
 export function writeRoot(writing: Writing, root: JsonObject): WrittenRoot {
   const { document, rules, notes } = writing;
+  const shared: Budget = { steps: MAX_STEPS };
   const writer: Writer = {
     ...writing,
     definitions: createDefinitions(document, rules, notes, root, (...given) => write(writer, ...given)),
     renamed: new Map(),
     inverts: false,
     write: (...given) => write(writer, ...given),
-    misfit: (schema, value) => misfit(document, schema, value),
+    misfit: (schema, value, budget = shared) => misfit(document, schema, value, budget),
     tellInWords(keyword, value, words, place) {
       const said = keywordWords(keyword, value);
       if (said !== undefined) words.push(said);
@@ -115,11 +117,11 @@ function writeUnion(writer: Writer, schema: JsonObject, place: string[], level: 
   for (const [index, branch] of schemaList(schema['anyOf']).entries()) {
     if (branch === false) continue;
     const one = writer.write(branch, [...place, 'anyOf', String(index)], level);
-    branches.push({ plan: one.plan, misfit: (value) => writer.misfit(branch, value) });
-    if (!written.some((other) => sameJson(other, one.schema))) written.push(one.schema as JsonObject);
+    branches.push({ plan: one.plan, misfit: (value, budget) => writer.misfit(branch, value, budget) });
+    written.push(one.schema as JsonObject);
   }
   const words = annotated(writer, schema, place);
-  const union = writer.rules.openapi ? openapiUnion(written, words) : { ...words, anyOf: written };
+  const union = writer.rules.openapi ? openapiUnion(written, words) : { ...words, anyOf: distinct(written) };
   return {
     schema: union,
     plan: branches.some(({ plan }) => Object.keys(plan).length > 0) ? { branches } : {},
@@ -139,9 +141,9 @@ function annotated(writer: Writer, schema: JsonObject, place: readonly string[])
   return description === undefined ? out : { ...out, description };
 }
 
-function misfit(document: SchemaDocument, schema: Schema, value: Json): number {
+function misfit(document: SchemaDocument, schema: Schema, value: Json, budget: Budget): number {
   try {
-    return evaluate(document, schema, value).failures.length;
+    return evaluate(document, schema, value, { budget }).failures.length;
   } catch (error) {
     if (error instanceof Unfinished) return Infinity;
     throw error;

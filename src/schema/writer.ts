@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from '../types.ts';
 import type { Charge, Combiner } from './combine.ts';
 import type { SchemaDocument } from './document.ts';
+import type { Budget } from './evaluate.ts';
 import type { Schema } from './keywords.ts';
 import type { Notes } from './notes.ts';
 import type { Rules } from './profiles.ts';
@@ -40,7 +41,7 @@ export interface Writer extends Writing {
   /** `place` is where the schema stands in the original; `level` how often a recursion was entered on the way. */
   write(schema: Schema, place: string[], level: number): Written;
   /** How many things a schema of the original finds wrong with a value. */
-  misfit(schema: Schema, value: Json): number;
+  misfit(schema: Schema, value: Json, budget?: Budget): number;
   /** Adds what a keyword says to `words`, and the change to the notes. */
   tellInWords(keyword: string, value: Json, words: string[], place: readonly string[]): void;
 }

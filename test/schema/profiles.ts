@@ -9,6 +9,8 @@ type Shape = (value: Json) => boolean;
 
 const isRecord = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+const textOf = (value: Json | undefined): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 const isSchema: Shape = (value) => typeof value === 'boolean' || isRecord(value);
 const isCount: Shape = (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0;
 const isText: Shape = (value) => typeof value === 'string';
@@ -18,11 +20,11 @@ const isNames: Shape = (value) =>
   Array.isArray(value) && value.every(isText) && new Set(value).size === value.length;
 const TYPE_NAMES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 const isTypes: Shape = (value) =>
-  TYPE_NAMES.includes(String(value)) ||
+  TYPE_NAMES.includes(textOf(value)) ||
   (Array.isArray(value) &&
     value.length > 0 &&
     new Set(value).size === value.length &&
-    value.every((name) => TYPE_NAMES.includes(String(name))));
+    value.every((name) => TYPE_NAMES.includes(textOf(name))));
 const isMap =
   (shape: Shape): Shape =>
   (value) =>
@@ -60,10 +62,6 @@ const SHAPES: Record<string, Shape> = {
   allOf: isList,
   anyOf: isList,
   oneOf: isList,
-  not: isSchema,
-  if: isSchema,
-  then: isSchema,
-  else: isSchema,
   minLength: isCount,
   maxLength: isCount,
   minItems: isCount,
@@ -79,6 +77,7 @@ const SHAPES: Record<string, Shape> = {
   exclusiveMinimum: isNumber,
   exclusiveMaximum: isNumber,
   multipleOf: (value) => typeof value === 'number' && value > 0,
+  ...Object.fromEntries(['not', 'if', 'then', 'else'].map((word) => [word, isSchema])),
 };
 const SINGLE = [
   'items',
@@ -220,8 +219,8 @@ function strictNode(
     node['additionalProperties'] !== false
   )
     object(at, 'additionalProperties must be false');
-  if (node['format'] !== undefined && !formats.includes(String(node['format'])))
-    object(at, `format ${String(node['format'])} is not supported`);
+  if (node['format'] !== undefined && !formats.includes(textOf(node['format'])))
+    object(at, `format ${textOf(node['format'])} is not supported`);
   const values = [
     ...(Array.isArray(node['enum']) ? node['enum'] : []),
     ...('const' in node ? [node['const']] : []),
@@ -247,12 +246,12 @@ function openaiLimits(root: JsonObject, object: Objection): void {
   let size = 0;
   let values = 0;
   walk(root, '', (node, at) => {
-    const names = [...Object.keys(isRecord(node['properties']) ? node['properties'] : {})];
+    const names = Object.keys(isRecord(node['properties']) ? node['properties'] : {});
     count += names.length;
     size += [...names, ...Object.keys(isRecord(node['$defs']) ? node['$defs'] : {})].join('').length;
     if (Array.isArray(node['enum'])) {
       values += node['enum'].length;
-      const length = node['enum'].map(String).join('').length;
+      const length = node['enum'].map(textOf).join('').length;
       size += length;
       if (node['enum'].length > 250 && length > 15_000) object(at, 'enum is too long');
     }
@@ -305,7 +304,7 @@ function openapi(node: Json, at: string, object: Objection): void {
     return undefined;
   }
   const { type, format, properties, items } = node;
-  if (!['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT'].includes(String(type)))
+  if (!['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT'].includes(textOf(type)))
     object(at, `type ${JSON.stringify(type)} is not in the enum`);
   if (node['nullable'] !== undefined && typeof node['nullable'] !== 'boolean')
     object(at, 'nullable is not a boolean');
@@ -314,8 +313,8 @@ function openapi(node: Json, at: string, object: Objection): void {
     if (!Array.isArray(node['enum']) || node['enum'].length === 0 || !node['enum'].every(isText))
       object(at, 'enum is not a list of strings');
   }
-  if (type === 'STRING' && format !== undefined && !['enum', 'date-time'].includes(String(format)))
-    object(at, `format ${String(format)} on STRING`);
+  if (type === 'STRING' && format !== undefined && !['enum', 'date-time'].includes(textOf(format)))
+    object(at, `format ${textOf(format)} on STRING`);
   if (type === 'ARRAY' && items === undefined) object(at, 'missing field items');
   if (items !== undefined) openapi(items, `${at}/items`, object);
   for (const [name, property] of Object.entries(isRecord(properties) ? properties : {})) {
@@ -351,11 +350,11 @@ function walk(node: Json, at: string, visit: (node: JsonObject, at: string) => v
 }
 
 function types(node: JsonObject): string[] {
-  return Array.isArray(node['type']) ? node['type'].map(String) : [String(node['type'])];
+  return Array.isArray(node['type']) ? node['type'].map(textOf) : [textOf(node['type'])];
 }
 
 function required(node: JsonObject): string[] {
-  return Array.isArray(node['required']) ? node['required'].map(String) : [];
+  return Array.isArray(node['required']) ? node['required'].map(textOf) : [];
 }
 
 function resolve(root: JsonObject, ref: string): Json | undefined {

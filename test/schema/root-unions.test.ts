@@ -27,7 +27,7 @@ describe('a union at the root (R1)', () => {
     it(`becomes one object with the union in words for ${profile}`, () => {
       const { schema, changes } = loweredBy(profile, either);
       expect(Object.keys(schema['properties'] as JsonObject)).toEqual(['id', 'url']);
-      expect(String(schema['description'])).toContain('give either `id` or `url`, not both');
+      expect(schema['description']).toContain('give either `id` or `url`, not both');
       expect(changes).toContain('root oneOf merged: give `id` or `url`');
       loweredBy(profile, untyped);
       loweredBy(profile, { ...either, oneOf: undefined, anyOf: either.oneOf });
