@@ -1,6 +1,6 @@
 /** Reads a schema once: bounded, copied, brought to 2020-12, references found. Lowering and validation both start here. */
 import type { Json, JsonObject } from '../types.ts';
-import { ANNOTATIONS, isObject, subschemas } from './keywords.ts';
+import { isObject, setMember, subschemas } from './keywords.ts';
 import type { Schema } from './keywords.ts';
 import { MAX_DEPTH, MAX_NODES } from './limits.ts';
 import { modernize } from './modernize.ts';
@@ -115,14 +115,14 @@ function copyBounded(schema: Json): { copy: Json; references: boolean } | Refusa
     else if (depth > MAX_DEPTH) refusal = `the schema is nested deeper than ${MAX_DEPTH}`;
     else if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1));
     else if (isObject(value)) {
-      const members: [string, Json][] = [];
+      const members: JsonObject = {};
       for (const name of Object.keys(value)) {
         const item = value[name];
         if (item === undefined) continue;
         if (name === '$ref' || name === '$dynamicRef' || name === '$recursiveRef') references = true;
-        members.push([name, copy(item, depth + 1)]);
+        setMember(members, name, copy(item, depth + 1));
       }
-      return Object.fromEntries(members);
+      return members;
     }
     return value;
   }
@@ -159,10 +159,3 @@ function loopWithoutProgress(
 
 /** Keywords whose subschemas look at the same instance. */
 const IN_PLACE = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas']);
-
-/** A schema that says nothing: `true`, `{}`, or words alone. */
-export function saysNothing(schema: Schema): boolean {
-  return (
-    schema === true || (schema !== false && Object.keys(schema).every((keyword) => ANNOTATIONS.has(keyword)))
-  );
-}

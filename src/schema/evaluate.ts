@@ -98,9 +98,11 @@ export function evaluate(
     const failures: Failure[] = [];
     const own = document.tracksEvaluated ? { names: new Set<string>(), items: new Set<number>() } : undefined;
     const fail = (keyword: string, more?: Partial<Failure>): void => {
+      step(path.length);
       if (failures.length < MAX_FAILURES) failures.push({ path: [...path], keyword, schema, value, ...more });
     };
     const take = (found: Failure[]): void => {
+      step(found.length);
       for (const failure of found) if (failures.length < MAX_FAILURES) failures.push(failure);
     };
     const inside = (key: string | number, schema: Schema, value: Json): Failure[] => {

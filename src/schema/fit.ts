@@ -80,8 +80,9 @@ function plainBounds(schema: JsonObject, tell: Told): JsonObject {
     ['exclusiveMinimum', 'minimum', 1],
     ['exclusiveMaximum', 'maximum', -1],
   ] as const) {
-    const { [exclusive]: limit, ...rest } = result;
-    if (typeof limit !== 'number') continue;
+    if (typeof result[exclusive] !== 'number') continue;
+    const { [exclusive]: _, ...rest } = result;
+    const limit = result[exclusive];
     const integer = typesOf(result).includes('integer') && !typesOf(result).includes('number');
     const plain = integer ? (step > 0 ? Math.floor(limit) + 1 : Math.ceil(limit) - 1) : limit;
     const own = rest[bound];

@@ -218,7 +218,9 @@ export function distinct<T extends Json>(values: readonly T[]): T[] {
 }
 
 export function cloneJson<T extends Json | undefined>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(cloneJson) as T;
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, cloneJson(item)])) as T;
+  const copy: JsonObject = {};
+  for (const name of Object.keys(value)) setMember(copy, name, cloneJson(value[name]!));
+  return copy as T;
 }

@@ -9,7 +9,7 @@ export const MAX_EXPANSION = 10_000;
 /** How often a recursive definition is written out where an API takes no recursion. */
 export const MAX_RECURSION = 3;
 /** Keywords and members looked at in one validation. */
-export const MAX_STEPS = 1_000_000;
+export const MAX_STEPS = 300_000;
 /** Characters of a regular expression, and states it may compile to. */
 export const MAX_PATTERN = 4_000;
 export const MAX_PATTERN_STATES = 2_000;

@@ -69,7 +69,7 @@ function writeKeywords(plain: Plain): string[] {
     if (rules.flat && (keyword === '$defs' || keyword === 'definitions')) continue;
     if (rules.strict && (keyword === 'patternProperties' || keyword === 'unevaluatedProperties')) continue;
     const saysOldNames = names.size > 0 && MENTION_MEMBERS.has(keyword);
-    if (!saysOldNames && writes(rules, keyword, value, place.length === 0)) {
+    if (!saysOldNames && writes(rules, keyword, schema, place.length === 0)) {
       setMember(out, keyword, writeKeyword(plain, keyword, value));
     } else {
       if (rules.strict && keyword === 'minItems' && Number(value) > 1) out['minItems'] = 1;
@@ -128,7 +128,7 @@ function complete(plain: Plain): void {
     else if (rules.flat) writeOthersByPattern(plain);
   }
   if (types.includes('array')) {
-    if (rules.flat && !writes(rules, 'prefixItems', [], false)) writeTuple(plain);
+    if (rules.flat && !writes(rules, 'prefixItems', schema, false)) writeTuple(plain);
     if (rules.needs.includes('items') && out['items'] === undefined) {
       if (rules.strict) {
         throw new CannotCarry(

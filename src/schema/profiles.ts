@@ -1,4 +1,8 @@
 /** The rules of each profile, as data. docs/dialects.md says where they come from. */
+import type { Json, JsonObject } from '../types.ts';
+import { typesOf } from './keywords.ts';
+import { isExpression } from './pattern.ts';
+
 /** What one provider's schema reader accepts; the rules of each are in docs/dialects.md. */
 export type Profile =
   | 'anthropic'
@@ -28,7 +32,9 @@ export interface Rules {
   names?: { accepts: RegExp; everywhere: boolean };
   /** Which values `enum` and `const` may hold. */
   enums: 'any' | 'scalars' | 'strings and numbers' | 'strings';
+  /** Values of `format`: of strings, and of numbers where they differ. Absent: any. */
   formats?: ReadonlySet<string>;
+  numberFormats?: ReadonlySet<string>;
   /** Types in upper case, one per node, with `nullable`. */
   openapi: boolean;
   /** Objects must have `properties`, arrays `items`. */
@@ -118,35 +124,39 @@ export const PROFILES: Readonly<Record<Profile, Rules>> = {
     references: 'inlined',
     names: { accepts: /^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/, everywhere: true },
     enums: 'strings',
-    formats: words('enum date-time int32 int64 float double'),
+    formats: words('enum date-time'),
+    numberFormats: words('int32 int64 float double'),
     openapi: true,
     needs: ['items'],
   },
 };
 
-/** Whether a profile writes a keyword with this value; what it does not write is told in the description. */
-export function writes(rules: Rules, keyword: string, value: unknown, root: boolean): boolean {
+/** Whether a profile writes a keyword as it stands in a schema; what it does not write is told in the description. */
+export function writes(rules: Rules, keyword: string, schema: JsonObject, root: boolean): boolean {
+  const value = schema[keyword];
   if (root && rules.rootRefuses.includes(keyword)) return false;
   if (rules.keywords === undefined) return true;
   if (!rules.keywords.has(keyword)) return false;
-  if (keyword === 'format') return rules.formats === undefined || rules.formats.has(String(value));
+  if (keyword === 'format') {
+    const formats = typesOf(schema).includes('string')
+      ? rules.formats
+      : (rules.numberFormats ?? rules.formats);
+    return formats === undefined || (typeof value === 'string' && formats.has(value));
+  }
   if (keyword === '$id') return root;
-  if (rules.strict && keyword === 'pattern') return isSimplePattern(String(value), rules);
+  if (rules.strict && keyword === 'pattern') return isSimplePattern(value, rules);
   if (rules.strict && !rules.requireAll && keyword === 'minItems') return value === 0 || value === 1;
   return true;
 }
 
 /** Grammars are made of plain regular expressions: no look-around, back-reference, word boundary or large repetition. */
-function isSimplePattern(source: string, rules: Rules): boolean {
+function isSimplePattern(source: Json | undefined, rules: Rules): boolean {
+  if (typeof source !== 'string') return false;
   if (/\(\?[=!<]|\\[1-9kbB]/.test(source)) return false;
   if (
     !rules.requireAll &&
     [...source.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].some(([, low, high]) => Number(high ?? low) > 100)
   )
     return false;
-  try {
-    return new RegExp(source, 'u') instanceof RegExp;
-  } catch {
-    return false;
-  }
+  return isExpression(source);
 }

@@ -134,7 +134,7 @@ function annotated(writer: Writer, schema: JsonObject, place: readonly string[])
   const words: string[] = [];
   for (const [keyword, value] of Object.entries(annotationsOf(schema))) {
     if (value === undefined || keyword === '$defs' || keyword === 'definitions') continue;
-    if (writes(writer.rules, keyword, value, false)) setMember(out, keyword, cloneJson(value));
+    if (writes(writer.rules, keyword, schema, false)) setMember(out, keyword, cloneJson(value));
     else writer.tellInWords(keyword, value, words, place);
   }
   const description = describe(out['description'], words);

@@ -105,6 +105,8 @@ describe('type lists, const, tagged unions and 2-D arrays for Gemini (R3)', () =
         object: { enum: [{ a: 1 }] },
         none: { type: 'string', enum: [] },
         nothing: { type: 'null' },
+        id: { type: 'string', format: 'int64' },
+        size: { type: 'integer', format: 'int64' },
       },
     };
     const { schema: openapi } = loweredBy('gemini-openapi', enums);
@@ -123,6 +125,8 @@ describe('type lists, const, tagged unions and 2-D arrays for Gemini (R3)', () =
       nullable: true,
       description: 'must be null',
     });
+    expect(member(openapi, 'id')).toEqual({ type: 'STRING', description: 'format int64' });
+    expect(member(openapi, 'size')).toEqual({ type: 'INTEGER', format: 'int64' });
     const { schema: json } = loweredBy('gemini-json-schema', enums);
     expect(member(json, 'n')).toEqual({ type: 'integer', enum: [1, 2] });
     expect(member(json, 'mixed')['anyOf']).toEqual([

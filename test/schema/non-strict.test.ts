@@ -19,8 +19,7 @@ const TAKEN: Record<string, JsonObject> = {
   ),
   'nested unions, constants and conditions': of({
     oneOf: [{ const: 1 }, { type: ['string', 'null'] }, { not: { type: 'boolean' } }],
-    if: {},
-    then: {},
+    if: { type: 'string' },
     else: {},
   }),
   'definitions in both places': of(
