@@ -7,6 +7,7 @@ import { type Model, openModel, type OpenModelOptions } from './models/index.ts'
 import type { Run } from './run/events.ts';
 import type { RunOptions } from './run/options.ts';
 import { run } from './run/run.ts';
+import { usageFile } from './store/usage.ts';
 import { verdictFile } from './store/verdicts.ts';
 
 export interface OpenOptions extends HostOptions {
@@ -43,18 +44,18 @@ export interface Host extends CoreHost {
 export async function openHost(source?: string | Config | object, options: OpenOptions = {}): Promise<Host> {
   const { env = process.env, cwd = process.cwd() } = options;
   const config = await configOf(source, env, cwd);
-  const verdicts =
-    options.verdicts ?? (config.path === undefined ? undefined : verdictFile(verdictPath(config.path)));
-  const core = await openCore(config, { ...options, ...(verdicts !== undefined && { verdicts }) });
+  const core = await openCore(config, { ...storeOf(config), ...options });
   return Object.assign(core, {
-    run: ({ model, baseUrl, dialect, messages, ...rest }: HostRunOptions): Run =>
+    run: ({ model, baseUrl, dialect, messages, results, ...rest }: HostRunOptions): Run =>
       run(
         {
           catalog: () => ({ tools: core.catalog().entries }),
+          onCatalog: (changed) => core.on(({ type }) => type === 'catalog' && changed()),
           call: (request, settings) => core.call(request, settings),
         },
         {
           ...rest,
+          results: { ...(core.keep !== undefined && { keep: core.keep }), ...results },
           model:
             typeof model === 'string'
               ? openModel(model, {
@@ -83,8 +84,12 @@ async function configOf(
 const isConfig = (source: object): source is Config =>
   'format' in source && 'servers' in source && 'warnings' in source;
 
-/** Beside the configuration, where everything that outlives the process is kept. */
-const verdictPath = (config: string): string => join(config, '..', '.midspan', 'eras.json');
+/** What outlives the process is kept beside the configuration; one without a file leaves nothing behind. */
+function storeOf({ path }: Config): Pick<HostOptions, 'verdicts' | 'usage'> {
+  if (path === undefined) return {};
+  const folder = join(path, '..', '.midspan');
+  return { verdicts: verdictFile(join(folder, 'eras.json')), usage: usageFile(join(folder, 'usage.json')) };
+}
 
 export type { Answer, Ask, Asks } from './asks/asks.ts';
 export { nobody } from './asks/asks.ts';

@@ -74,6 +74,8 @@ export interface ToolSelection {
   /** Globs over the server's own tool names. Absent: all. */
   allow?: string[];
   deny?: string[];
+  /** Globs over the server's own tool names whose definitions ask for the API's schema-enforced mode, where they can have it. */
+  strict?: string[];
   /** The server's own tool name to the exposed name, verbatim. */
   alias?: Record<string, string>;
 }

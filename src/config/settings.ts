@@ -60,13 +60,16 @@ export function timeouts(item: Item, path: Path, reading: Reading): ServerSpec['
   return result;
 }
 
+const SELECTIONS = ['allow', 'deny', 'strict', 'alias'];
+
 export function toolSelection(item: Item, path: Path, reading: EntryReading): ToolSelection {
   const result: ToolSelection = {};
   for (const [key, entry] of members(item, path, reading) ?? []) {
     const here = [...path, key];
-    if (key === 'allow' || key === 'deny') set(result, key, patterns(entry.item, here, reading));
+    if (key === 'allow' || key === 'deny' || key === 'strict')
+      set(result, key, patterns(entry.item, here, reading));
     else if (key === 'alias') set(result, key, aliases(entry.item, here, reading));
-    else complain(here, entry.place, reading, `unknown key${suggestion(key, ['allow', 'deny', 'alias'])}`);
+    else complain(here, entry.place, reading, `unknown key${suggestion(key, SELECTIONS)}`);
   }
   return result;
 }

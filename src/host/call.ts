@@ -1,7 +1,7 @@
 /** The one gate that every call passes, whoever asks. It never rejects: whatever fails becomes a result that a model can read. */
 import type { Asks } from '../asks/asks.ts';
 import type { Compiled } from '../dialects/dialect.ts';
-import { MidspanError, messageOf } from '../errors.ts';
+import { type ErrorCode, MidspanError, messageOf } from '../errors.ts';
 import { validate, type Verdict } from '../schema/index.ts';
 import type { Server } from '../servers/server.ts';
 import type { ContentBlock, JsonObject, Progress, ToolDefinition, ToolResult } from '../types.ts';
@@ -47,6 +47,8 @@ export interface CallDeps {
   server(label: string): Server | undefined;
   native(name: string): NativeFunction | undefined;
   asks: Asks;
+  /** A call got as far as its server, by the server's own names. */
+  reached(label: string, tool: string): void;
   warn(label: string | undefined, message: string): void;
 }
 
@@ -77,6 +79,7 @@ export async function passCall(
   const notes: string[] = [];
   try {
     const result = await execute(entry, args, settings, deps, (note) => notes.push(note));
+    if (entry.label !== undefined) deps.reached(entry.label, entry.tool);
     const mismatch = outputProblem(entry.definition, result);
     if (mismatch !== undefined) {
       notes.push(mismatch);
@@ -85,6 +88,8 @@ export async function passCall(
     return done({ result: withNotes(result, notes), status: 'done', ...owner });
   } catch (error) {
     const outcome = failure(error, entry, settings.signal);
+    if (entry.label !== undefined && !NOT_REACHED.has(outcome.error?.code))
+      deps.reached(entry.label, entry.tool);
     return done({ ...outcome, result: withNotes(outcome.result, notes), ...owner });
   }
 }
@@ -200,6 +205,8 @@ function failure(
   const status = error.code === 'cancelled' ? 'cancelled' : outcomeUnknown(error) ? 'unknown' : 'failed';
   return { result: errorResult(error.message), status, error };
 }
+
+const NOT_REACHED: ReadonlySet<ErrorCode | undefined> = new Set<ErrorCode>(['unreachable', 'sign-in']);
 
 /** After a time-out or a broken connection the server may still have done it. */
 const outcomeUnknown = ({ code }: MidspanError): boolean => code === 'timeout' || code === 'closed';

@@ -41,11 +41,23 @@ export interface Listed {
   state: () => string;
 }
 
-export function buildCatalog(servers: readonly Listed[], natives: readonly NativeFunction[]): Catalog {
+/** @param strict globs over exposed names whose definitions ask for the schema-enforced mode, beside each server's own. */
+export function buildCatalog(
+  servers: readonly Listed[],
+  natives: readonly NativeFunction[],
+  strict: readonly string[] = [],
+): Catalog {
   const hidden: HiddenTool[] = [];
-  const shown: { label: string; tool: string; alias?: string; definition: ToolDefinition }[] = [];
+  const shown: {
+    label: string;
+    tool: string;
+    alias?: string;
+    strict: boolean;
+    definition: ToolDefinition;
+  }[] = [];
   for (const { spec, tools } of servers) {
     const reasonHidden = selector(spec.tools);
+    const isStrict = matcher(spec.tools?.strict ?? []);
     const aliases = new Map(Object.entries(spec.tools?.alias ?? {}));
     for (const definition of [...(tools ?? [])].sort(byName)) {
       const reason = reasonHidden(definition.name);
@@ -55,6 +67,7 @@ export function buildCatalog(servers: readonly Listed[], natives: readonly Nativ
         shown.push({
           label: spec.label,
           tool: definition.name,
+          strict: isStrict(definition.name),
           definition,
           ...(alias !== undefined && { alias }),
         });
@@ -65,22 +78,21 @@ export function buildCatalog(servers: readonly Listed[], natives: readonly Nativ
     new Set(natives.map(({ name }) => name)),
     new Set(servers.flatMap(({ spec }) => Object.values(spec.tools?.alias ?? {}))),
   );
-  const entries: CatalogEntry[] = [
-    ...natives.map((native) => ({
-      name: native.name,
-      label: undefined,
-      tool: native.name,
-      definition: nativeDefinition(native),
-    })),
-    ...shown.map(({ label, tool, definition }, index) => ({
-      name: names[index] ?? '',
-      label,
-      tool,
-      definition,
-    })),
+  const isStrictName = matcher(strict);
+  const entry = (name: string, owner: Omit<CatalogEntry, 'name'>): CatalogEntry => {
+    const { strict: asked, ...rest } = owner;
+    return { name, ...rest, ...((asked === true || isStrictName(name)) && { strict: true }) };
+  };
+  const entries = [
+    ...natives.map((native) =>
+      entry(native.name, { label: undefined, tool: native.name, definition: nativeDefinition(native) }),
+    ),
+    ...shown.map(({ label, tool, definition, strict: asked }, index) =>
+      entry(names[index] ?? '', { label, tool, definition, strict: asked }),
+    ),
   ];
-  const byExposed = new Map(entries.map((entry) => [entry.name, entry]));
-  const byOwner = new Map(entries.map((entry) => [ownerKey(entry.label, entry.tool), entry]));
+  const byExposed = new Map(entries.map((each) => [each.name, each]));
+  const byOwner = new Map(entries.map((each) => [ownerKey(each.label, each.tool), each]));
   return {
     entries,
     hidden,
@@ -95,12 +107,15 @@ const byName = (a: ToolDefinition, b: ToolDefinition): number =>
 
 const ownerKey = (label: string | undefined, tool: string): string => JSON.stringify([label ?? null, tool]);
 
-/** Why a tool is not selected, or undefined when it is. Globs match the server's own names; `*` crosses every character. */
+/** `*` crosses every character. */
+function matcher(globs: readonly string[]): (name: string) => boolean {
+  return globs.length === 0 ? () => false : picomatch([...globs], { bash: true, dot: true, nocase: false });
+}
+
+/** Why a tool is not selected, or undefined when it is. Globs match the server's own names. */
 function selector(selection: ToolSelection | undefined): (tool: string) => string | undefined {
-  const glob = (patterns: readonly string[]) =>
-    picomatch([...patterns], { bash: true, dot: true, nocase: false });
-  const denied = selection?.deny === undefined ? () => false : glob(selection.deny);
-  const allowed = selection?.allow === undefined ? () => true : glob(selection.allow);
+  const denied = matcher(selection?.deny ?? []);
+  const allowed = selection?.allow === undefined ? () => true : matcher(selection.allow);
   return (tool) => {
     if (denied(tool)) return 'denied by `tools.deny` in the configuration';
     return allowed(tool) ? undefined : 'not in `tools.allow` of the configuration';

@@ -1,15 +1,17 @@
 /** The host: opens servers, keeps the catalog, and lets calls through its one gate. */
 import { type Asks, nobody } from '../asks/asks.ts';
 import type { Config } from '../config/config.ts';
-import type { Compiled, DialectId } from '../dialects/dialect.ts';
+import type { Compiled, DialectId, ResultOptions } from '../dialects/dialect.ts';
 import { dialectOf } from '../dialects/index.ts';
 import { MidspanError } from '../errors.ts';
 import { openServer } from '../servers/index.ts';
 import type { EraVerdicts, Server, ServerEvent, ServerInfo, ServerState } from '../servers/server.ts';
+import type { UsageFile } from '../store/usage.ts';
 import type { Json, ServerSpec, ToolDefinition } from '../types.ts';
 import { type CallOutcome, type CallRequest, type CallSettings, passCall } from './call.ts';
 import { buildCatalog, type Catalog, type CatalogEntry } from './catalog.ts';
 import { ANSWERABLE } from './input.ts';
+import { type Kept, keptResults, READ_RESULT } from './kept.ts';
 import { checkNatives, type NativeFunction } from './natives.ts';
 
 /** How long openHost waits for slow servers before it returns; they join when they are ready. Milliseconds. */
@@ -21,11 +23,20 @@ export interface HostOptions {
   /** Who answers what servers ask. Default: nobody, so that everything is declined with a reason. */
   asks?: Asks;
   natives?: readonly NativeFunction[];
+  /**
+   * Whether the native function `read_result` is offered, through which a model reads what its API could not carry.
+   * Default true, unless a function of that name is registered.
+   */
+  readResult?: boolean;
   /** Milliseconds; default START_WITHIN. 0 returns at once. */
   startWithin?: number;
   signal?: AbortSignal;
   clientInfo?: { name: string; version: string };
   verdicts?: EraVerdicts;
+  /** Where calls that reached a server are counted. */
+  usage?: UsageFile;
+  /** Globs over exposed names whose definitions ask for the schema-enforced mode, beside the `tools.strict` of servers. */
+  strict?: readonly string[];
   onEvent?: (event: HostEvent) => void;
 }
 
@@ -59,14 +70,22 @@ export class CoreHost {
   readonly #natives: ReadonlyMap<string, NativeFunction>;
   readonly #listeners = new Set<(event: HostEvent) => void>();
   readonly #asks: Asks;
+  readonly #kept: Kept | undefined;
+  readonly #usage: UsageFile | undefined;
+  readonly #strict: readonly string[];
   #catalog: Catalog | undefined;
   #compiled = new Map<DialectId, Compiled>();
 
   constructor(config: Config, options: HostOptions) {
-    const natives = options.natives ?? [];
-    checkNatives(natives);
+    const own = options.natives ?? [];
+    checkNatives(own);
+    const isOffered = options.readResult !== false && !own.some(({ name }) => name === READ_RESULT);
+    this.#kept = isOffered ? keptResults() : undefined;
+    const natives = this.#kept === undefined ? own : [...own, this.#kept.native];
     this.#natives = new Map(natives.map((native) => [native.name, native]));
     this.#asks = options.asks ?? nobody();
+    this.#usage = options.usage;
+    this.#strict = options.strict ?? [];
     this.#specs = config.servers;
     if (options.onEvent !== undefined) this.#listeners.add(options.onEvent);
     for (const message of config.warnings) this.#emit({ type: 'warning', message });
@@ -103,6 +122,7 @@ export class CoreHost {
         return { spec, tools: member?.tools, state: () => stateInWords(member) };
       }),
       [...this.#natives.values()],
+      this.#strict,
     );
     return this.#catalog;
   }
@@ -124,9 +144,18 @@ export class CoreHost {
       server: (label) => this.#members.get(label)?.server,
       native: (name) => this.#natives.get(name),
       asks: this.#asks,
+      reached: (label, tool) => this.#usage?.add(label, tool),
       warn: (label, message) =>
         this.#emit({ type: 'warning', ...(label !== undefined && { label }), message }),
     });
+  }
+
+  /**
+   * For `keep` of a dialect's ResultOptions: what the API cannot carry is kept, within limits, and `read_result` gives it
+   * out. Undefined where that function is not offered.
+   */
+  get keep(): ResultOptions['keep'] {
+    return this.#kept?.keep;
   }
 
   on(listener: (event: HostEvent) => void): () => void {
@@ -137,6 +166,7 @@ export class CoreHost {
   /** Ends every server; nothing of them is left when this resolves. */
   async close(): Promise<void> {
     await Promise.all([...this.#members.values()].map(({ server }) => server.close()));
+    await this.#usage?.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -14,6 +14,8 @@ export interface RunTool extends ExposedTool {
 export interface RunHost {
   /** Taken once, when the run starts: what a model is shown never changes in the middle of a run. */
   catalog(): { tools: readonly RunTool[] };
+  /** Calls back whenever the catalog has changed, until the returned function is called. */
+  onCatalog?(changed: () => void): () => void;
   /** Never rejects: every failure is a result that the model can read, with its status. */
   call(
     call: { id: string; name: string; arguments: JsonObject },

@@ -126,7 +126,15 @@ class Conversation {
 
   async #loop(): Promise<End> {
     const tools = this.#offer();
-    const compiled = this.#compile(tools);
+    const unwatch = this.#watch(tools);
+    try {
+      return await this.#takeTurns(tools, this.#compile(tools));
+    } finally {
+      unwatch();
+    }
+  }
+
+  async #takeTurns(tools: readonly RunTool[], compiled: Compiled): Promise<End> {
     for (;;) {
       if (this.#stop.cause !== undefined) return this.#stop.cause;
       if (this.#turns >= this.#limits.turns) {
@@ -149,13 +157,28 @@ class Conversation {
   #offer(): RunTool[] {
     const { tools: globs } = this.#options;
     const { tools } = this.#host.catalog();
-    if (globs === undefined) return [...tools];
-    if (globs === 'none' || globs.length === 0) return [];
-    for (const glob of globs) {
+    for (const glob of globs === 'none' ? [] : (globs ?? [])) {
       const matches = picomatch(glob);
       if (!tools.some(({ name }) => matches(name))) this.#warn(`No tool matches ${JSON.stringify(glob)}.`);
     }
-    return tools.filter(({ name }) => picomatch([...globs])(name));
+    return selected(tools, globs);
+  }
+
+  /** Warns, once, when what this run offers is no longer what the host has. */
+  #watch(tools: readonly RunTool[]): () => void {
+    let unwatch: (() => void) | undefined = this.#host.onCatalog?.(() => {
+      const now = selected(this.#host.catalog().tools, this.#options.tools);
+      if (JSON.stringify(now) === JSON.stringify(tools)) return;
+      this.#warn(
+        'The tools of the servers have changed. This run goes on with those that it began with; the change waits for the next run.',
+      );
+      stop();
+    });
+    const stop = (): void => {
+      unwatch?.();
+      unwatch = undefined;
+    };
+    return stop;
   }
 
   /** Whether this run may call a name; not every API can hold a model to that. */
@@ -279,6 +302,13 @@ class Conversation {
     this.#warned.add(message);
     this.#emit({ type: 'warning', message });
   }
+}
+
+function selected(tools: readonly RunTool[], globs: RunOptions['tools']): RunTool[] {
+  if (globs === undefined) return [...tools];
+  if (globs === 'none' || globs.length === 0) return [];
+  const matches = picomatch([...globs]);
+  return tools.filter(({ name }) => matches(name));
 }
 
 function failure(error: unknown): End {

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,9 +8,12 @@ import {
   type Asks,
   type Host,
   type HostEvent,
+  type Model,
   type NativeFunction,
   openHost,
+  openModel,
   type OpenOptions,
+  type Run,
 } from '../../src/index.ts';
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
@@ -37,7 +40,7 @@ describe('the catalog', () => {
     const first = await host({ slow: { ...late, env: { DELAY: '400' } }, quick: late }, { natives });
     const second = await host({ slow: late, quick: { ...late, env: { DELAY: '400' } } }, { natives });
     const names = first.catalog().entries.map(({ name }) => name);
-    expect(names).toEqual(['now', 'slow__alpha', 'slow__zeta', 'quick__alpha', 'quick__zeta']);
+    expect(names).toEqual(['now', 'read_result', 'slow__alpha', 'slow__zeta', 'quick__alpha', 'quick__zeta']);
     expect(JSON.stringify(second.catalog().entries)).toBe(JSON.stringify(first.catalog().entries));
     expect(JSON.stringify(second.tools('anthropic').tools)).toBe(
       JSON.stringify(first.tools('anthropic').tools),
@@ -48,7 +51,7 @@ describe('the catalog', () => {
     const opened = await host({
       h: { ...honest, tools: { allow: ['e*', 'slow', 'fail'], deny: ['f*'], alias: { echo: 'say' } } },
     });
-    expect(opened.catalog().entries.map(({ name }) => name)).toEqual(['say', 'h__slow']);
+    expect(opened.catalog().entries.map(({ name }) => name)).toEqual(['read_result', 'say', 'h__slow']);
     expect(opened.catalog().why('h__fail')).toContain('denied by `tools.deny`');
     expect(opened.catalog().why('h__image')).toContain('not in `tools.allow`');
     expect(opened.catalog().why('say')).toContain('tool "echo" of server h');
@@ -64,6 +67,22 @@ describe('the catalog', () => {
     expect(renamed?.name).toMatch(/^h__echo_[0-9a-f]{8}$/);
     expect(textOf(await opened.call({ name: 'h__echo', arguments: {} }))).toBe('native');
     expect(textOf(await opened.call({ name: renamed?.name ?? '', arguments: { text: 'mcp' } }))).toBe('mcp');
+  });
+
+  it('asks for the strict mode where globs of the configuration or the caller say so', async () => {
+    const opened = await host(
+      { h: { ...honest, tools: { strict: ['ec*', 'none'] } } },
+      { strict: ['h__slow', 'read_*'] },
+    );
+    const asked = opened.catalog().entries.filter(({ strict }) => strict === true);
+    expect(asked.map(({ name }) => name)).toEqual(['read_result', 'h__echo', 'h__slow']);
+    const report = (name: string, dialect: 'openai-responses' | 'gemini') =>
+      opened.tools(dialect).report.find((entry) => entry.name === name);
+    const tools = opened.tools('openai-responses').tools;
+    expect(tools.filter(({ strict }) => strict === true).map(({ name }) => name)).toContain('h__echo');
+    expect(report('h__echo', 'gemini')?.changes).toContain(
+      'strict mode was asked for, and the API has none per tool',
+    );
   });
 
   it('is compiled once for each dialect until it changes', async () => {
@@ -252,6 +271,66 @@ describe('R16: a server that is late', () => {
     expect(opened.servers().map(({ label, state }) => [label, state])).toEqual([
       ['dead', 'failed'],
       ['quick', 'ready'],
+    ]);
+  });
+});
+
+describe('a run while the tools change', () => {
+  /** A model that makes the server grow in each turn but the last, and takes its next turn when the host has heard of it. */
+  function growing(opened: Host, turns: number): Model {
+    const path = join(mkdtempSync(join(tmpdir(), 'midspan-host-')), 'script.json');
+    const grows = Array.from({ length: turns - 1 }, () => ({ calls: [{ name: 'h__grow' }] }));
+    writeFileSync(path, JSON.stringify({ turns: [...grows, { text: 'Grown.' }] }));
+    const scripted = openModel(`script:${path}`);
+    let heard = Promise.resolve();
+    return {
+      ...scripted,
+      async *stream(request, options) {
+        await heard;
+        heard = changed(opened);
+        return yield* scripted.stream(request, options);
+      },
+    };
+  }
+
+  async function warningsOf(run: Run): Promise<string[]> {
+    const warnings: string[] = [];
+    for await (const event of run) if (event.type === 'warning') warnings.push(event.message);
+    expect((await run.result).reason).toBe('complete');
+    return warnings;
+  }
+
+  it('goes on with those it began with and warns of it once', async () => {
+    const opened = await host({ h: honest });
+    const run = opened.run({ model: growing(opened, 3), messages: 'Grow twice.' });
+    expect(await warningsOf(run)).toEqual([expect.stringContaining('the change waits for the next run')]);
+  });
+
+  it('says nothing of changes to tools that it does not offer', async () => {
+    const opened = await host({ h: honest });
+    const run = opened.run({ model: growing(opened, 2), messages: 'Grow.', tools: ['h__grow', 'h__echo'] });
+    expect(await warningsOf(run)).toEqual([]);
+  });
+});
+
+describe('calls that reached a server', () => {
+  it('are counted by label and tool beside the configuration, the others are not', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'midspan-host-'));
+    const path = join(folder, 'midspan.json');
+    writeFileSync(path, JSON.stringify({ mcpServers: { h: honest } }));
+    const opened = await openHost(path, { env: { ...process.env } });
+    await opened.call({ name: 'h__echo', arguments: { text: 'one' } });
+    await opened.call({ label: 'h', tool: 'echo', arguments: { text: 'two' } });
+    await opened.call({ name: 'h__fail', arguments: {} });
+    await opened.call({ name: 'h__echo', arguments: {} }); // refused
+    await opened.call({ name: 'read_result', arguments: { handle: 'x' } });
+    await opened.close();
+    const { tools } = JSON.parse(readFileSync(join(folder, '.midspan', 'usage.json'), 'utf8')) as {
+      tools: { label: string; tool: string; calls: number }[];
+    };
+    expect(tools.map(({ label, tool, calls }) => `${label} ${tool} ${calls}`).sort()).toEqual([
+      'h echo 2',
+      'h fail 1',
     ]);
   });
 });
