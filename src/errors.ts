@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'closed' // the connection or process ended
   | 'limit' // one of our limits was reached
   | 'unknown-tool'
+  | 'denied' // a person, or the lack of one, said no to a call
   | 'model' // a model API refused or failed
   | 'internal';
 

@@ -52,6 +52,8 @@ export async function openHost(source?: string | Config | object, options: OpenO
           catalog: () => ({ tools: core.catalog().entries }),
           onCatalog: (changed) => core.on(({ type }) => type === 'catalog' && changed()),
           call: (request, settings) => core.call(request, settings),
+          delegate: (model, options) => core.delegate(model, options),
+          approve: (call, options) => core.approve(call, options),
         },
         {
           ...rest,

@@ -51,6 +51,10 @@ export interface ServerSpec {
   /** Milliseconds. */
   timeouts?: { start?: number; call?: number; callMax?: number };
   tools?: ToolSelection;
+  /** Who connects for a run: this host, or the model's provider where its API can. Default `host`. */
+  via?: 'host' | 'provider';
+  /** Beside `via: "provider"`: whether a person is asked before each call of a model. Default `always`. */
+  approval?: 'always' | 'never';
   disabled?: boolean;
 }
 

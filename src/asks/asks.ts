@@ -8,7 +8,9 @@ export type Ask =
   /** A form that a server wants filled (MCP elicitation, form mode). */
   | { kind: 'form'; label: string; tool?: string; message: string; schema: JsonObject }
   /** An address that a server wants opened (MCP elicitation, URL mode). */
-  | { kind: 'url'; label: string; tool?: string; message: string; url: string };
+  | { kind: 'url'; label: string; tool?: string; message: string; url: string }
+  /** A call of a model that waits for a person's word; accepting it runs it. */
+  | { kind: 'approve'; label: string; tool: string; message: string; arguments: JsonObject };
 
 export type Answer =
   | { action: 'accept'; content?: { [name: string]: Json } }

@@ -63,6 +63,7 @@ async function call(
       { label, tool, arguments: args },
       {
         signal,
+        approved: true,
         onProgress: ({ progress, total, message }) =>
           print.status(
             `${tool}: ${total === undefined ? progress : `${progress} of ${total}`}${message === undefined ? '' : ` ${message}`}`,

@@ -67,7 +67,8 @@ export async function withHost<T>(
     },
   });
   try {
-    if (options.patient === true) await host.settled({ signal });
+    if (options.patient === true)
+      await Promise.all([host.settled({ signal }), host.connect(undefined, { signal })]);
     signal.throwIfAborted();
     isStarting = false;
     print.status(undefined);

@@ -18,6 +18,7 @@ const BY_CODE: Readonly<Record<ErrorCode, number>> = {
   usage: EXIT.usage,
   'unknown-tool': EXIT.usage,
   'sign-in': EXIT.signIn,
+  denied: EXIT.needsApproval,
   unreachable: EXIT.unreachable,
   closed: EXIT.unreachable,
   rpc: EXIT.toolError,

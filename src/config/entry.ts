@@ -15,7 +15,7 @@ import {
   unread,
 } from './fields.ts';
 import { suggestion } from './problems.ts';
-import { era, timeouts, toolSelection, transportType } from './settings.ts';
+import { APPROVAL, era, oneOf, timeouts, toolSelection, transportType, VIA } from './settings.ts';
 import type { Entry, Item } from './syntax.ts';
 import { type Draft, transportOf } from './transport.ts';
 
@@ -44,6 +44,8 @@ export const midspanFields: Fields = {
   era: (draft, item, path, reading) => set(draft.rest, 'era', era(item, path, reading)),
   timeouts: (draft, item, path, reading) => set(draft.rest, 'timeouts', timeouts(item, path, reading)),
   tools: (draft, item, path, reading) => set(draft.rest, 'tools', toolSelection(item, path, reading)),
+  via: (draft, item, path, reading) => set(draft.rest, 'via', oneOf(item, path, reading, VIA)),
+  approval: (draft, item, path, reading) => set(draft.rest, 'approval', oneOf(item, path, reading, APPROVAL)),
 };
 
 export const codexFields: Fields = {
@@ -127,6 +129,7 @@ export function readEntry(
     else unread([...path, key], place, reading, unknownKey(key, fields, reading.strict));
   }
   const spec = transportOf(draft, entry, entries, path, reading);
+  checkDelegation(draft, entries, path, reading);
   return spec === undefined ? undefined : { label, transport: spec, ...draft.rest };
 }
 
@@ -136,6 +139,30 @@ function unknownKey(key: string, fields: Fields, strict: boolean): string {
     return `unknown key; did you mean ${JSON.stringify(meant)}?`;
   if (!strict && Object.hasOwn(midspanFields, key)) return 'only midspan.json has this key';
   return `unknown key${suggestion(key, Object.keys(fields))}`;
+}
+
+function checkDelegation(
+  { command, rest }: Draft,
+  entries: ReadonlyMap<string, Entry>,
+  path: Path,
+  reading: Reading,
+): void {
+  if (rest.via === 'provider' && command !== undefined) {
+    complain(
+      [...path, 'via'],
+      entries.get('via')?.place,
+      reading,
+      "is provider, which needs a url: a model's provider cannot start a program on this machine",
+    );
+  }
+  if (rest.approval !== undefined && rest.via !== 'provider') {
+    complain(
+      [...path, 'approval'],
+      entries.get('approval')?.place,
+      reading,
+      'has a meaning only beside `"via": "provider"`',
+    );
+  }
 }
 
 function checkLabel(label: string, entry: Entry, path: Path, reading: Reading): void {

@@ -45,6 +45,21 @@ export function era(item: Item, path: Path, reading: Reading): ServerSpec['era']
   return complain(path, item.place, reading, `must be one of ${known.join(', ')}${suggestion(value, known)}`);
 }
 
+export const VIA = ['host', 'provider'] as const;
+export const APPROVAL = ['always', 'never'] as const;
+
+export function oneOf<T extends string>(
+  item: Item,
+  path: Path,
+  reading: Reading,
+  known: readonly T[],
+): T | undefined {
+  const value = text(item, path, reading);
+  const found = known.find((one) => one === value);
+  if (value === undefined || found !== undefined) return found;
+  return complain(path, item.place, reading, `must be one of ${known.join(', ')}${suggestion(value, known)}`);
+}
+
 export function timeouts(item: Item, path: Path, reading: Reading): ServerSpec['timeouts'] {
   const result: NonNullable<ServerSpec['timeouts']> = {};
   const known = ['start', 'call', 'callMax'] as const;

@@ -1,5 +1,12 @@
 /** Anthropic Messages (API versions 2023-06-01 and 2026-10-21). */
 import type { ContentBlock, JsonObject } from '../types.ts';
+import {
+  anthropicConnector,
+  CONNECTOR_BETA,
+  mcpServers,
+  servedCalls,
+  toolsets,
+} from './anthropic-connector.ts';
 import { strictBudget } from './anthropic-strict.ts';
 import { readArguments, readCalls } from './calls.ts';
 import { wanted } from './choice.ts';
@@ -7,6 +14,7 @@ import type { DefinitionRules } from './compile.ts';
 import { compile } from './compile.ts';
 import type { Media, Piece, Place } from './content.ts';
 import { imageTypes, readBlocks } from './content.ts';
+import { servedMembers } from './connector.ts';
 import { conversation } from './conversation.ts';
 import type {
   CallResult,
@@ -60,6 +68,7 @@ const stops: Record<string, Stop> = {
 
 export const anthropic: Dialect = {
   id: 'anthropic',
+  connector: anthropicConnector,
   definitions: (tools) => compile(tools, rules),
   calls: (body: JsonObject) => turn(body, '').message.calls,
   turn,
@@ -75,21 +84,25 @@ export const anthropic: Dialect = {
   request(request, options) {
     const losses: string[] = [];
     const choice = toolChoice(request, losses);
-    const tools =
+    const { servers = [] } = request;
+    const functions =
       choice.only === undefined
         ? request.tools.tools
         : request.tools.tools.filter(({ name }) => choice.only?.includes(asText(name)));
+    const tools = [...functions, ...toolsets(servers)];
     return {
       body: {
         model: request.model,
         max_tokens: request.maxTokens ?? usualMaxTokens,
         ...(request.system === undefined || request.system === '' ? {} : { system: request.system }),
         messages: messages(request, options, losses),
+        ...(servers.length === 0 ? {} : { mcp_servers: mcpServers(servers) }),
         ...(tools.length === 0 ? {} : { tools }),
         ...(tools.length === 0 || choice.member === undefined ? {} : { tool_choice: choice.member }),
         stream: true,
         ...request.extra,
       },
+      ...(servers.length === 0 ? {} : { headers: { 'anthropic-beta': CONNECTOR_BETA } }),
       losses,
     };
   },
@@ -119,6 +132,7 @@ function turn(body: JsonObject, model: string): Turn {
       role: 'assistant',
       text: blocks.map((block) => (block['type'] === 'text' ? asText(block['text']) : '')).join(''),
       calls,
+      ...servedMembers(servedCalls(blocks)),
       echo: { dialect: 'anthropic', model: reported || model, items },
     },
     ...stopOf(body, calls.length > 0),
@@ -174,6 +188,11 @@ function reader(model: string): TurnReader {
   const start = (index: number, block: JsonObject): TurnDelta[] => {
     blocks.set(index, { ...block });
     if (isCall(block)) return [{ type: 'call', id: asText(block['id']), name: asText(block['name']) }];
+    if (block['type'] === 'mcp_tool_result') {
+      return servedCalls([...blocks.values()])
+        .filter(({ id }) => id === block['tool_use_id'])
+        .map((call) => ({ type: 'served', call }));
+    }
     const text = block['type'] === 'text' ? asText(block['text']) : '';
     return text === '' ? [] : [{ type: 'text', delta: text }];
   };
@@ -210,6 +229,14 @@ function reader(model: string): TurnReader {
           return start(asNumber(event['index']), asObject(event['content_block']) ?? {});
         case 'content_block_delta':
           return grow(asNumber(event['index']), asObject(event['delta']) ?? {});
+        case 'content_block_stop': {
+          const index = asNumber(event['index']);
+          const block = blocks.get(index);
+          if (block?.['type'] !== 'mcp_tool_use') return [];
+          const whole = { ...block, input: inputs.get(index) || (block['input'] ?? {}) };
+          blocks.set(index, whole);
+          return servedCalls([whole]).map((call) => ({ type: 'served', call }));
+        }
         case 'message_delta': {
           const changed = Object.entries(asObject(event['delta']) ?? {}).filter(
             ([, value]) => value !== null,

@@ -10,8 +10,8 @@ export interface Wanted {
 
 /** @returns undefined when nothing was asked or there are no tools: an API refuses a choice without tools. */
 export function wanted(request: TurnRequest, losses: string[]): Wanted | undefined {
-  const { choice, tools } = request;
-  if (choice === undefined || tools.tools.length === 0) return undefined;
+  const { choice, tools, servers = [] } = request;
+  if (choice === undefined || (tools.tools.length === 0 && servers.length === 0)) return undefined;
   if (typeof choice === 'string') return { mode: choice };
   const mode = 'tool' in choice || choice.required === true ? 'required' : 'auto';
   const names = callable(tools);

@@ -3,18 +3,19 @@
  * provider's own items only where they came from, and ids that every API accepts.
  */
 import type { ContentBlock } from '../types.ts';
-import type { AssistantMessage, Call, CallResult, DialectId, Message } from './dialect.ts';
-import type { JsonObject } from '../types.ts';
+import type { ApprovalAnswer, AssistantMessage, Call, CallResult, DialectId, Message } from './dialect.ts';
+import type { JsonObject, ToolResult } from '../types.ts';
 import { notRun } from './results.ts';
 
 export type Step =
   | { role: 'user'; content: string | ContentBlock[] }
   | { role: 'assistant'; text: string; calls: Call[]; echo: JsonObject[] | undefined }
-  | { role: 'tool'; results: CallResult[] };
+  | { role: 'tool'; results: CallResult[]; approvals: ApprovalAnswer[] };
 
 export function conversation(messages: readonly Message[], dialect: DialectId, losses: string[]): Step[] {
   const steps: Step[] = [];
   const taken = new Set<string>();
+  const served = servedResults(messages);
   for (let at = 0; at < messages.length; at++) {
     const message = messages[at];
     if (message === undefined) continue;
@@ -28,6 +29,18 @@ export function conversation(messages: readonly Message[], dialect: DialectId, l
       }
       const calls = own ? message.calls : message.calls.map((call) => portable(call, taken));
       for (const { id } of calls) taken.add(id);
+      if (!own) {
+        const results = servedElsewhere(message, served, taken);
+        if (results.length > 0) {
+          steps.push({
+            role: 'assistant',
+            text: '',
+            calls: results.map(({ call }) => call),
+            echo: undefined,
+          });
+          steps.push({ role: 'tool', results, approvals: [] });
+        }
+      }
       steps.push({
         role: 'assistant',
         text: message.text,
@@ -37,7 +50,10 @@ export function conversation(messages: readonly Message[], dialect: DialectId, l
       const next = messages[at + 1];
       const results = next?.role === 'tool' ? next.results : [];
       if (next?.role === 'tool') at++;
-      if (calls.length > 0) steps.push({ role: 'tool', results: answered(message, calls, results) });
+      const approvals = own ? approvalsOf(message, next) : [];
+      if (calls.length > 0 || approvals.length > 0) {
+        steps.push({ role: 'tool', results: answered(message, calls, results), approvals });
+      }
       reportStray(message, results, losses);
     } else {
       reportStray(undefined, message.results, losses);
@@ -57,6 +73,35 @@ function answered(
     const found = results.find((one) => one.call.id === id);
     return { call, result: found?.result ?? notRun(call.problem) };
   });
+}
+
+/** One answer per request: what nobody approved is declined. */
+export function approvalsOf(message: AssistantMessage, next: Message | undefined): ApprovalAnswer[] {
+  const given = next?.role === 'tool' ? (next.approvals ?? []) : [];
+  return (message.approvals ?? []).map(
+    ({ id }) =>
+      given.find((answer) => answer.id === id) ?? { id, approve: false, reason: 'nobody approved it' },
+  );
+}
+
+/** Results of calls that a provider made itself; one may stand in a later turn than its call. */
+function servedResults(messages: readonly Message[]): Map<string, ToolResult> {
+  const served = messages.flatMap((message) => (message.role === 'assistant' ? (message.served ?? []) : []));
+  return new Map(served.flatMap(({ id, result }) => (result === undefined ? [] : [[id, result] as const])));
+}
+
+/** Calls that another provider made itself, as calls with results that every API takes. */
+function servedElsewhere(
+  message: AssistantMessage,
+  results: ReadonlyMap<string, ToolResult>,
+  taken: Set<string>,
+): CallResult[] {
+  return (message.served ?? [])
+    .filter(({ tool }) => tool !== '')
+    .map(({ id, server, tool, arguments: args }) => ({
+      call: portable({ id, name: `${server}__${tool}`, arguments: args }, taken),
+      result: results.get(id) ?? notRun(undefined),
+    }));
 }
 
 function reportStray(

@@ -3,6 +3,7 @@
  * Each is one pure file. Nothing outside dialects/ and models/ knows a provider's member names.
  */
 import type { ContentBlock, Json, JsonObject, ToolDefinition, ToolResult } from '../types.ts';
+import type { ApprovalAnswer, ApprovalRequest, Connector, RemoteServer, ServedCall } from './connector.ts';
 
 export type DialectId = 'anthropic' | 'openai-responses' | 'openai-chat' | 'gemini' | 'gemini-interactions';
 
@@ -58,13 +59,17 @@ export type Choice =
 export type Message =
   | { role: 'user'; content: string | ContentBlock[] }
   | AssistantMessage
-  /** The results of the assistant message before it, in call order. */
-  | { role: 'tool'; results: CallResult[] };
+  /** The results of the assistant message before it, in call order, and the answers to its requests for approval. */
+  | { role: 'tool'; results: CallResult[]; approvals?: ApprovalAnswer[] };
 
 export interface AssistantMessage {
   role: 'assistant';
   text: string;
   calls: Call[];
+  /** Calls that the provider made itself, in order. Another dialect is shown them as calls and results. */
+  served?: ServedCall[];
+  /** Calls that the provider makes once they are approved. */
+  approvals?: ApprovalRequest[];
   /** The provider's own items, sent back verbatim to the same dialect and never to another. */
   echo?: { dialect: DialectId; model: string; items: JsonObject[] };
 }
@@ -74,7 +79,7 @@ export interface CallResult {
   result: ToolResult;
 }
 
-/** Why a turn ended. `calls` when there are calls to answer. */
+/** Why a turn ended. `calls` when there are calls to answer or to approve. */
 export type Stop =
   | 'complete'
   | 'calls'
@@ -106,6 +111,8 @@ export interface Turn {
   stop: Stop;
   /** Words about the stop: a refusal's category, an error's text. */
   detail?: string;
+  /** What went wrong beside the answer, in words. */
+  notices?: string[];
   usage: Usage;
   /** Model name as the API reports it. */
   model?: string;
@@ -115,7 +122,9 @@ export type TurnDelta =
   | { type: 'text'; delta: string }
   | { type: 'reasoning'; delta: string }
   /** A call begins to arrive; arguments follow in the finished turn. */
-  | { type: 'call'; id: string; name: string };
+  | { type: 'call'; id: string; name: string }
+  /** The provider makes a call itself; it comes again with its result. */
+  | { type: 'served'; call: ServedCall };
 
 /** Collects one streamed turn. Unknown events and items pass through into `echo`. */
 export interface TurnReader {
@@ -130,6 +139,8 @@ export interface TurnRequest {
   system?: string;
   messages: readonly Message[];
   tools: Compiled;
+  /** Servers that the provider connects to itself; only for a dialect with a connector. */
+  servers?: readonly RemoteServer[];
   choice?: Choice;
   /** Default true. */
   parallel?: boolean;
@@ -140,6 +151,8 @@ export interface TurnRequest {
 
 export interface Encoded {
   body: JsonObject;
+  /** What the request needs beside the usual headers. */
+  headers?: Record<string, string>;
   /**
    * What the API could not carry, in words: for events and reports. A request holds the whole conversation, so the
    * same words come again with every turn.
@@ -162,6 +175,8 @@ export interface ResultOptions {
 /** Bodies and events may be typed by the provider's SDK: they are read as JSON, and nothing in them is trusted. */
 export interface Dialect {
   readonly id: DialectId;
+  /** The provider's own MCP connector; absent when the API has none. */
+  readonly connector?: Connector;
   definitions(tools: readonly ExposedTool[]): Compiled;
   /** The calls of a whole (not streamed) answer body, in order. */
   calls(body: object): Call[];
@@ -177,4 +192,5 @@ export interface Dialect {
   request(request: TurnRequest, options?: ResultOptions): Encoded;
 }
 
+export type { ApprovalAnswer, ApprovalRequest, Connector, RemoteServer, ServedCall } from './connector.ts';
 export type { ContentBlock, Json, JsonObject, ToolDefinition, ToolResult };

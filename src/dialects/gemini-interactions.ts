@@ -6,6 +6,7 @@ import type { DefinitionRules } from './compile.ts';
 import { compile } from './compile.ts';
 import type { Media, Piece, Place } from './content.ts';
 import { imageTypes, readBlocks } from './content.ts';
+import { servedMembers } from './connector.ts';
 import { conversation } from './conversation.ts';
 import type {
   CallResult,
@@ -19,6 +20,7 @@ import type {
   Usage,
 } from './dialect.ts';
 import { apiError, endedEarly } from './failures.ts';
+import { geminiConnector, servedCalls, serverTools } from './gemini-connector.ts';
 import { asNumber, asObject, asObjects, asText } from './json.ts';
 import { readResult } from './results.ts';
 
@@ -45,6 +47,7 @@ const stops: Record<string, Stop> = {
 
 export const geminiInteractions: Dialect = {
   id: 'gemini-interactions',
+  connector: geminiConnector,
   definitions: (tools) => compile(tools, rules),
   calls: (body: JsonObject) => turn(body, '').message.calls,
   turn,
@@ -56,7 +59,7 @@ export const geminiInteractions: Dialect = {
   request(request, options) {
     const losses: string[] = [];
     const { system, maxTokens, extra } = request;
-    const { tools } = request.tools;
+    const tools = [...request.tools.tools, ...serverTools(request.servers ?? [])];
     const choice = toolChoice(request, losses);
     const config = {
       ...(maxTokens === undefined ? {} : { max_output_tokens: maxTokens }),
@@ -99,6 +102,7 @@ function turn(body: JsonObject, model: string): Turn {
       role: 'assistant',
       text: said.map((content) => (content['type'] === 'text' ? asText(content['text']) : '')).join(''),
       calls,
+      ...servedMembers(servedCalls(steps)),
       echo: { dialect: 'gemini-interactions', model: reported || model, items },
     },
     ...stopOf(body, steps, calls.length > 0),
@@ -159,6 +163,14 @@ function reader(model: string): TurnReader {
     return text === '' ? [] : [{ type: 'text', delta: text }];
   };
 
+  /** A call when it is whole, and again with its result. */
+  const served = (step: JsonObject | undefined): TurnDelta[] => {
+    const id = step?.['type'] === 'mcp_server_tool_call' ? step['id'] : step?.['call_id'];
+    const isServed = asText(step?.['type']).startsWith('mcp_server_tool_');
+    const calls = isServed ? servedCalls([...steps.values()]).filter((call) => call.id === id) : [];
+    return calls.map((call) => ({ type: 'served', call }));
+  };
+
   return {
     push(event: JsonObject) {
       const index = asNumber(event['index']);
@@ -188,6 +200,8 @@ function reader(model: string): TurnReader {
             delta['type'] === 'thought_summary' ? asText(asObject(delta['content'])?.['text']) : '';
           return thought === '' ? [] : [{ type: 'reasoning', delta: thought }];
         }
+        case 'step.stop':
+          return served(steps.get(index));
         default:
           return [];
       }
@@ -300,7 +314,8 @@ function toolChoice(request: TurnRequest, losses: string[]): Json | undefined {
   if (request.parallel === false && request.tools.tools.length > 0) {
     losses.push('parallel: the API cannot be kept from several calls at once');
   }
-  const want = wanted(request, losses);
+  // It governs functions alone, and is refused without any.
+  const want = request.tools.tools.length === 0 ? undefined : wanted(request, losses);
   if (want === undefined) return undefined;
   const mode = want.mode === 'required' ? 'any' : want.mode;
   return want.only === undefined ? mode : { allowed_tools: { mode, tools: want.only } };

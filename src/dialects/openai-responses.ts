@@ -6,6 +6,7 @@ import type { DefinitionRules } from './compile.ts';
 import { compile } from './compile.ts';
 import type { Media, Piece, Place } from './content.ts';
 import { fileName, imageTypes, readBlocks } from './content.ts';
+import { servedMembers } from './connector.ts';
 import { conversation } from './conversation.ts';
 import type {
   CallResult,
@@ -20,6 +21,14 @@ import type {
 } from './dialect.ts';
 import { apiError, endedEarly } from './failures.ts';
 import { asNumber, asObject, asObjects, asText } from './json.ts';
+import {
+  approvalRequests,
+  approvalResponses,
+  listFailures,
+  mcpTools,
+  openaiConnector,
+  servedCall,
+} from './openai-connector.ts';
 import { readResult, withErrorPrefix } from './results.ts';
 
 const rules: DefinitionRules = {
@@ -46,6 +55,7 @@ const withoutReasoning = /^(?:ft:)?(?:gpt-3|gpt-4|chatgpt-)/;
 
 export const openaiResponses: Dialect = {
   id: 'openai-responses',
+  connector: openaiConnector,
   definitions: (tools) => compile(tools, rules),
   calls: (body: JsonObject) => turn(body, '').message.calls,
   turn,
@@ -56,7 +66,7 @@ export const openaiResponses: Dialect = {
   },
   request(request, options) {
     const losses: string[] = [];
-    const { tools } = request.tools;
+    const tools = [...request.tools.tools, ...mcpTools(request.servers ?? [])];
     const choice = toolChoice(request, losses);
     return {
       body: {
@@ -99,6 +109,9 @@ function turn(body: JsonObject, model: string): Turn {
       arguments: readable ? text : JSON.stringify(readArguments(text).arguments),
     };
   });
+  const served = output.flatMap((item) => servedCall(item) ?? []);
+  const approvals = approvalRequests(output);
+  const notices = listFailures(output);
   const parts = output.flatMap((item) => (item['type'] === 'message' ? asObjects(item['content']) : []));
   const refusal = parts.map((part) => (part['type'] === 'refusal' ? asText(part['refusal']) : '')).join('');
   const reported = asText(body['model']);
@@ -107,9 +120,11 @@ function turn(body: JsonObject, model: string): Turn {
       role: 'assistant',
       text: parts.map((part) => (part['type'] === 'output_text' ? asText(part['text']) : '')).join(''),
       calls,
+      ...servedMembers(served, approvals),
       echo: { dialect: 'openai-responses', model: reported || model, items },
     },
-    ...stopOf(body, calls.length > 0, refusal),
+    ...stopOf(body, calls.length > 0 || approvals.length > 0, refusal),
+    ...(notices.length === 0 ? {} : { notices }),
     usage: usageOf(asObject(body['usage']) ?? {}),
     ...(reported === '' ? {} : { model: reported }),
   };
@@ -184,9 +199,11 @@ function reader(model: string): TurnReader {
         case 'response.output_item.done': {
           const index = asNumber(event['output_index']);
           const item = asObject(event['item']) ?? {};
-          if (!items.has(index)) return added(index, item);
+          const known = items.has(index);
+          const deltas = known ? [] : added(index, item);
           items.set(index, item);
-          return [];
+          const call = servedCall(item);
+          return call === undefined ? deltas : [...deltas, { type: 'served', call }];
         }
         case 'response.function_call_arguments.delta':
           change(event, (item) => ({ ...item, arguments: asText(item['arguments']) + delta }));
@@ -194,6 +211,11 @@ function reader(model: string): TurnReader {
         case 'response.function_call_arguments.done':
           change(event, (item) => ({ ...item, arguments: event['arguments'] ?? item['arguments'] }));
           return [];
+        case 'response.mcp_call_arguments.done': {
+          const item = items.get(asNumber(event['output_index'])) ?? {};
+          const call = servedCall({ ...item, status: 'calling', arguments: event['arguments'] });
+          return call === undefined ? [] : [{ type: 'served', call }];
+        }
         case 'response.output_text.delta':
           change(event, (item) => ({
             ...item,
@@ -271,7 +293,10 @@ function userContent(content: string | ContentBlock[], losses: string[]): string
 function input(request: TurnRequest, options: ResultOptions | undefined, losses: string[]): JsonObject[] {
   return conversation(request.messages, 'openai-responses', losses).flatMap((step): JsonObject[] => {
     if (step.role === 'user') return [{ role: 'user', content: userContent(step.content, losses) }];
-    if (step.role === 'tool') return step.results.map((one) => outputOf(one, options, losses));
+    if (step.role === 'tool') {
+      const outputs = step.results.map((one) => outputOf(one, options, losses));
+      return [...outputs, ...approvalResponses(step.approvals)];
+    }
     if (step.echo !== undefined) return step.echo;
     const calls = step.calls.map(({ id, name, arguments: args }): JsonObject => ({
       type: 'function_call',

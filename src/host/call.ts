@@ -5,6 +5,7 @@ import { type ErrorCode, MidspanError, messageOf } from '../errors.ts';
 import { validate, type Verdict } from '../schema/index.ts';
 import type { Server } from '../servers/server.ts';
 import type { ContentBlock, JsonObject, Progress, ToolDefinition, ToolResult } from '../types.ts';
+import { askApproval, declined } from './approval.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { answerInput } from './input.ts';
 import { type NativeFunction, runNative } from './natives.ts';
@@ -25,6 +26,8 @@ export interface CallSettings {
   compiled?: Compiled;
   /** Milliseconds without progress; default the server's. */
   timeout?: number;
+  /** A person makes this call, so that nobody needs to be asked. Default: asked where the configuration says so. */
+  approved?: boolean;
 }
 
 export interface CallOutcome {
@@ -47,6 +50,8 @@ export interface CallDeps {
   server(label: string): Server | undefined;
   native(name: string): NativeFunction | undefined;
   asks: Asks;
+  /** Whether a person is asked before each call of a server. */
+  asksFirst(label: string): boolean;
   /** A call got as far as its server, by the server's own names. */
   reached(label: string, tool: string): void;
   warn(label: string | undefined, message: string): void;
@@ -76,6 +81,8 @@ export async function passCall(
     );
   }
   if (problem !== undefined) return done({ ...refusal(problem), ...owner });
+  const denial = await denialOf(entry, args, settings, deps);
+  if (denial !== undefined) return done({ ...refusal(denial), ...owner });
   const notes: string[] = [];
   try {
     const result = await execute(entry, args, settings, deps, (note) => notes.push(note));
@@ -141,6 +148,18 @@ function argumentProblem(
         what: `${name} was not run: its arguments cannot be checked (${verdict.reason})`,
         next: 'Use another tool, or ask the maintainer of the server to mend its schema',
       });
+}
+
+async function denialOf(
+  { label, tool }: CatalogEntry,
+  args: JsonObject,
+  { signal, approved }: CallSettings,
+  { asks, asksFirst }: CallDeps,
+): Promise<MidspanError | undefined> {
+  if (label === undefined || approved === true || !asksFirst(label)) return undefined;
+  const answer = await askApproval(asks, { label, tool, arguments: args }, signal);
+  if (answer.action === 'accept') return undefined;
+  return new MidspanError({ label, code: 'denied', what: `${tool} was not run: ${declined(answer)}` });
 }
 
 async function execute(

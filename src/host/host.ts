@@ -1,5 +1,5 @@
 /** The host: opens servers, keeps the catalog, and lets calls through its one gate. */
-import { type Asks, nobody } from '../asks/asks.ts';
+import { type Answer, type Asks, nobody } from '../asks/asks.ts';
 import type { Config } from '../config/config.ts';
 import type { Compiled, DialectId, ResultOptions } from '../dialects/dialect.ts';
 import { dialectOf } from '../dialects/index.ts';
@@ -9,7 +9,9 @@ import type { EraVerdicts, Server, ServerEvent, ServerInfo, ServerState } from '
 import type { UsageFile } from '../store/usage.ts';
 import type { Json, ServerSpec, ToolDefinition } from '../types.ts';
 import { type CallOutcome, type CallRequest, type CallSettings, passCall } from './call.ts';
+import { askApproval, type CallToApprove } from './approval.ts';
 import { buildCatalog, type Catalog, type CatalogEntry } from './catalog.ts';
+import { delegate, type Delegating, type Delegation, type DelegationOptions } from './delegation.ts';
 import { ANSWERABLE } from './input.ts';
 import { type Kept, keptResults, READ_RESULT } from './kept.ts';
 import { checkNatives, type NativeFunction } from './natives.ts';
@@ -48,7 +50,8 @@ export type HostEvent =
 
 export interface ServerStatus {
   label: string;
-  state: ServerState | 'disabled';
+  /** `delegated`: a model's provider connects to it; the host has not, so far. */
+  state: ServerState | 'disabled' | 'delegated';
   info?: ServerInfo;
   error?: MidspanError;
   /** How many tools it listed; undefined when it has not yet. */
@@ -73,6 +76,8 @@ export class CoreHost {
   readonly #kept: Kept | undefined;
   readonly #usage: UsageFile | undefined;
   readonly #strict: readonly string[];
+  readonly #options: HostOptions;
+  #closed = false;
   #catalog: Catalog | undefined;
   #compiled = new Map<DialectId, Compiled>();
 
@@ -89,14 +94,17 @@ export class CoreHost {
     this.#specs = config.servers;
     if (options.onEvent !== undefined) this.#listeners.add(options.onEvent);
     for (const message of config.warnings) this.#emit({ type: 'warning', message });
-    for (const spec of this.#specs) if (spec.disabled !== true) this.#open(spec, options);
+    this.#options = options;
+    for (const spec of this.#specs) {
+      if (spec.disabled !== true && spec.via !== 'provider') this.#open(spec, options);
+    }
   }
 
   /** Every configured server, in configuration order. */
   servers(): ServerStatus[] {
-    return this.#specs.map(({ label }) => {
+    return this.#specs.map(({ label, disabled }) => {
       const member = this.#members.get(label);
-      if (member === undefined) return { label, state: 'disabled' };
+      if (member === undefined) return { label, state: disabled === true ? 'disabled' : 'delegated' };
       const { server, tools, listError } = member;
       const error = server.error ?? listError;
       return {
@@ -144,6 +152,7 @@ export class CoreHost {
       server: (label) => this.#members.get(label)?.server,
       native: (name) => this.#natives.get(name),
       asks: this.#asks,
+      asksFirst: (label) => this.#specs.some((spec) => spec.label === label && isAskedFirst(spec)),
       reached: (label, tool) => this.#usage?.add(label, tool),
       warn: (label, message) =>
         this.#emit({ type: 'warning', ...(label !== undefined && { label }), message }),
@@ -158,6 +167,43 @@ export class CoreHost {
     return this.#kept?.keep;
   }
 
+  /**
+   * Connects to servers that are left to providers (`via: "provider"`), all of them or those with the given labels, and
+   * waits until each has listed its tools or failed, or START_WITHIN. Their tools stand in the catalog afterwards.
+   */
+  async connect(labels?: readonly string[], options: { signal?: AbortSignal } = {}): Promise<void> {
+    if (this.#closed) return;
+    const wanted = this.#specs.filter(
+      ({ label, via, disabled }) =>
+        via === 'provider' && disabled !== true && labels?.includes(label) !== false,
+    );
+    for (const spec of wanted) if (!this.#members.has(spec.label)) this.#open(spec, this.#options);
+    const first = wanted.map(({ label }) => this.#members.get(label)?.first);
+    await bounded(Promise.all(first), { within: START_WITHIN, ...options });
+  }
+
+  /** Which servers a model's provider connects to itself in a run; connects to those that it cannot have. */
+  delegate(model: Delegating, options: DelegationOptions = {}): Promise<Delegation> {
+    return delegate(
+      this.#specs,
+      model,
+      {
+        connect: (labels, signal) => this.connect(labels, { ...(signal !== undefined && { signal }) }),
+        listed: (label) => {
+          const member = this.#members.get(label);
+          if (member?.tools === undefined) return { failure: stateInWords(member) };
+          return this.catalog().entries.filter((entry) => entry.label === label);
+        },
+      },
+      options,
+    );
+  }
+
+  /** Asks a person whether a model's call may run. Never rejects. */
+  approve(call: CallToApprove, { signal }: { signal?: AbortSignal } = {}): Promise<Answer> {
+    return askApproval(this.#asks, call, signal);
+  }
+
   on(listener: (event: HostEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -165,6 +211,7 @@ export class CoreHost {
 
   /** Ends every server; nothing of them is left when this resolves. */
   async close(): Promise<void> {
+    this.#closed = true;
     await Promise.all([...this.#members.values()].map(({ server }) => server.close()));
     await this.#usage?.close();
   }
@@ -237,6 +284,7 @@ export class CoreHost {
   ): Promise<CatalogEntry | { missing: string }> {
     const found = this.#lookUp(request);
     if (found !== undefined) return found;
+    if (request.label !== undefined) await this.connect([request.label], { ...(signal && { signal }) });
     const starting = [...this.#members.values()].filter(
       ({ server, tools }) =>
         tools === undefined && (request.label === undefined || request.label === server.label),
@@ -289,8 +337,13 @@ export async function openCore(config: Config, options: HostOptions = {}): Promi
   }
 }
 
+/** The default of a server that is left to a provider; policy for other servers is not decided here. */
+function isAskedFirst({ via, approval }: ServerSpec): boolean {
+  return via === 'provider' && approval !== 'never';
+}
+
 function stateInWords(member: Member | undefined): string {
-  if (member === undefined) return 'it is disabled in the configuration';
+  if (member === undefined) return 'it is disabled, or left to the provider of a model, in the configuration';
   return (member.server.error ?? member.listError)?.what ?? `it is ${member.server.state}`;
 }
 

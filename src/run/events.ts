@@ -34,6 +34,8 @@ export interface CallIdentity {
   name: string;
   label?: string;
   tool?: string;
+  /** The model's provider makes this call itself, through its own connector. */
+  via?: 'provider';
 }
 
 export type RunEvent =

@@ -1,6 +1,9 @@
 /** What a run is given. */
 import type { Choice, Compiled, ExposedTool, Message, ResultOptions } from '../dialects/dialect.ts';
+import type { Answer } from '../asks/asks.ts';
+import type { CallToApprove } from '../host/approval.ts';
 import type { CallOutcome } from '../host/call.ts';
+import type { Delegation, DelegationOptions } from '../host/delegation.ts';
 import type { Model } from '../models/model.ts';
 import type { JsonObject, Progress } from '../types.ts';
 
@@ -16,6 +19,10 @@ export interface RunHost {
   catalog(): { tools: readonly RunTool[] };
   /** Calls back whenever the catalog has changed, until the returned function is called. */
   onCatalog?(changed: () => void): () => void;
+  /** Which servers the model's provider connects to itself in this run. Absent: none. */
+  delegate?(model: Model, options: DelegationOptions): Promise<Delegation>;
+  /** A person's word on a call that the provider waits with. Never rejects. Absent: all of them are declined. */
+  approve?(call: CallToApprove, options: { signal: AbortSignal }): Promise<Answer>;
   /** Never rejects: every failure is a result that the model can read, with its status. */
   call(
     call: { id: string; name: string; arguments: JsonObject },
@@ -48,6 +55,8 @@ export interface RunOptions {
   messages: readonly Message[];
   /** Globs over exposed names; `'none'` or an empty list offers no tools. Default: all. */
   tools?: readonly string[] | 'none';
+  /** `host`: no server is left to the model's provider in this run, whatever the configuration says. */
+  via?: 'host';
   /**
    * Which calls the model may or must make. A choice that forces a call holds until the model has made one; after that
    * the model may answer, or it could never end.

@@ -11,9 +11,11 @@ import type {
 } from '../dialects/dialect.ts';
 import { MidspanError, messageOf } from '../errors.ts';
 import type { ModelRequest } from '../models/model.ts';
+import type { Delegation } from '../host/delegation.ts';
 import { answerCalls, CONCURRENT_CALLS } from './calls.ts';
 import type { EndReason, Run, RunEvent, RunResult } from './events.ts';
 import { DEFAULT_LIMITS, type Limits, type RunHost, type RunOptions, type RunTool } from './options.ts';
+import { ProviderCalls } from './provider-calls.ts';
 import { EventQueue } from './queue.ts';
 import { Stop } from './stop.ts';
 import { goesOn, idsOf, isEmpty, keepTurn, salvage, separateIds, settle } from './transcript.ts';
@@ -83,6 +85,8 @@ class Conversation {
   readonly #ids: Set<string>;
   readonly #warned = new Set<string>();
   readonly #usage: Usage = { input: 0, output: 0 };
+  #delegation: Delegation = NO_DELEGATION;
+  #served: ProviderCalls;
   #choice: Choice | undefined;
   #text = '';
   #turns = 0;
@@ -106,13 +110,15 @@ class Conversation {
     );
     this.#ids = idsOf(this.#messages);
     this.#choice = options.choice;
+    this.#served = new ProviderCalls(NO_DELEGATION, host, emit);
   }
 
   /** Never rejects. */
   async drive(): Promise<RunResult> {
     const end = await this.#loop().catch((error: unknown): End => this.#stop.cause ?? failure(error));
     this.#stop.dispose();
-    const counts = { usage: { ...this.#usage }, turns: this.#turns, calls: this.#calls };
+    this.#served.close(end.detail ?? 'the run ended');
+    const counts = { usage: { ...this.#usage }, turns: this.#turns, calls: this.#count() };
     const reason = { reason: end.reason, ...(end.detail !== undefined && { detail: end.detail }) };
     this.#emit({ type: 'end', ...reason, ...counts });
     return {
@@ -125,6 +131,7 @@ class Conversation {
   }
 
   async #loop(): Promise<End> {
+    await this.#delegate();
     const tools = this.#offer();
     const unwatch = this.#watch(tools);
     try {
@@ -142,7 +149,7 @@ class Conversation {
       }
       const turn = await this.#takeTurn(compiled);
       const message = this.#keep(turn);
-      if (turn.stop === 'calls' && message.calls.length > 0) {
+      if (turn.stop === 'calls' && message.calls.length + (message.approvals?.length ?? 0) > 0) {
         const end = await this.#answer(message, compiled, tools);
         if (end !== undefined) return end;
         this.#choice = afterCall(this.#choice);
@@ -154,6 +161,34 @@ class Conversation {
     }
   }
 
+  /** Leaves servers to the model's provider, where the configuration says so and nothing speaks against it. */
+  async #delegate(): Promise<void> {
+    const { model, tools: globs, choice, via } = this.#options;
+    if (globs === 'none' || globs?.length === 0 || choice === 'none') return;
+    const refuse =
+      via === 'host'
+        ? 'this run says so'
+        : typeof choice === 'object'
+          ? 'a choice of single tools can only be kept by the host'
+          : undefined;
+    const delegation = await this.#host.delegate?.(model, {
+      signal: this.#stop.signal,
+      ...(globs !== undefined && { offers: (name: string) => this.#permits(name) }),
+      ...(refuse !== undefined && { refuse }),
+    });
+    if (delegation === undefined) return;
+    this.#delegation = delegation;
+    this.#served = new ProviderCalls(delegation, this.#host, this.#emit);
+    for (const warning of delegation.warnings) this.#warn(warning);
+  }
+
+  /** The tools of all servers but those that the provider connects to itself. */
+  #own(): RunTool[] {
+    return selected(this.#host.catalog().tools, this.#options.tools).filter(
+      ({ label }) => !this.#served.isDelegated(label),
+    );
+  }
+
   #offer(): RunTool[] {
     const { tools: globs } = this.#options;
     const { tools } = this.#host.catalog();
@@ -161,13 +196,13 @@ class Conversation {
       const matches = picomatch(glob);
       if (!tools.some(({ name }) => matches(name))) this.#warn(`No tool matches ${JSON.stringify(glob)}.`);
     }
-    return selected(tools, globs);
+    return this.#own();
   }
 
   /** Warns, once, when what this run offers is no longer what the host has. */
   #watch(tools: readonly RunTool[]): () => void {
     let unwatch: (() => void) | undefined = this.#host.onCatalog?.(() => {
-      const now = selected(this.#host.catalog().tools, this.#options.tools);
+      const now = this.#own();
       if (JSON.stringify(now) === JSON.stringify(tools)) return;
       this.#warn(
         'The tools of the servers have changed. This run goes on with those that it began with; the change waits for the next run.',
@@ -210,7 +245,8 @@ class Conversation {
         if (step.done === true) return step.value;
         if (step.value.type === 'call') continue; // told when its arguments are there
         if (step.value.type === 'text') this.#text += step.value.delta;
-        this.#emit(step.value);
+        if (step.value.type === 'served') this.#served.tell(step.value.call);
+        else this.#emit(step.value);
       }
     } catch (error) {
       this.#append(salvage(this.#text));
@@ -220,11 +256,14 @@ class Conversation {
 
   #request(compiled: Compiled): ModelRequest {
     const { system, parallel, maxTokens, extra, results } = this.#options;
+    const { servers } = this.#delegation;
     return {
       messages: [...this.#messages],
       tools: compiled,
+      ...(servers.length > 0 && { servers }),
       ...(system !== undefined && { system }),
-      ...(this.#choice !== undefined && compiled.tools.length > 0 && { choice: this.#choice }),
+      ...(this.#choice !== undefined &&
+        compiled.tools.length + servers.length > 0 && { choice: this.#choice }),
       ...(parallel !== undefined && { parallel }),
       ...(maxTokens !== undefined && { maxTokens }),
       ...(extra !== undefined && { extra }),
@@ -244,6 +283,9 @@ class Conversation {
     }
     for (const id of renamed)
       this.#warn(`The model used the call id ${JSON.stringify(id)} twice: the later call has a new one.`);
+    for (const notice of turn.notices ?? []) this.#warn(`${notice}.`);
+    this.#served.tellTurn(message);
+    if ((message.served?.length ?? 0) > 0) this.#choice = afterCall(this.#choice);
     this.#append(message);
     this.#text = message.text;
     this.#emit({
@@ -266,10 +308,11 @@ class Conversation {
     compiled: Compiled,
     tools: readonly RunTool[],
   ): Promise<End | undefined> {
-    const left = this.#limits.calls - this.#calls;
+    const left = this.#limits.calls - this.#count();
+    const requests = message.approvals ?? [];
     const spent = this.#spent();
     const tooMany: End | undefined =
-      message.calls.length > left
+      message.calls.length + requests.length > left
         ? { reason: 'max-calls', detail: `the limit of ${this.#limits.calls} calls was reached` }
         : undefined;
     const end = spent ?? tooMany;
@@ -284,13 +327,24 @@ class Conversation {
       emit: this.#emit,
     });
     this.#calls += message.calls.length;
-    this.#messages.push({ role: 'tool', results });
+    const approvals = await this.#served.answer(requests, {
+      limit: (this.#stop.cause ?? end)?.detail,
+      signal: this.#stop.signal,
+    });
+    this.#messages.push({ role: 'tool', results, ...(approvals.length > 0 && { approvals }) });
     return this.#stop.cause ?? end;
   }
 
   #spent(): End | undefined {
+    if (this.#count() > this.#limits.calls)
+      return { reason: 'max-calls', detail: `the limit of ${this.#limits.calls} calls was reached` };
     if (tokensOf(this.#usage) < this.#limits.tokens) return undefined;
     return { reason: 'tokens', detail: `the budget of ${this.#limits.tokens} tokens is spent` };
+  }
+
+  /** Our own calls and those of the provider. */
+  #count(): number {
+    return this.#calls + this.#served.count;
   }
 
   #append(message: AssistantMessage): void {
@@ -303,6 +357,8 @@ class Conversation {
     this.#emit({ type: 'warning', message });
   }
 }
+
+const NO_DELEGATION: Delegation = { servers: [], labels: new Map(), warnings: [] };
 
 function selected(tools: readonly RunTool[], globs: RunOptions['tools']): RunTool[] {
   if (globs === undefined) return [...tools];

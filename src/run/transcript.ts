@@ -2,6 +2,7 @@
  * The conversation of a run. One law: every call has exactly one result, in the message right after it and in call order,
  * so that every provider's API accepts the conversation at any time.
  */
+import { approvalsOf } from '../dialects/conversation.ts';
 import type { AssistantMessage, Call, Message, Turn } from '../dialects/dialect.ts';
 import type { ToolResult } from '../types.ts';
 
@@ -23,14 +24,16 @@ export function settle(messages: readonly Message[], reason: string): Message[] 
     }
     if (isEmpty(message)) continue;
     settled.push(message);
-    if (message.calls.length === 0) continue;
     const next = messages[index + 1];
+    const approvals = approvalsOf(message, next);
+    if (message.calls.length === 0 && approvals.length === 0) continue;
     const given = next?.role === 'tool' ? next.results : [];
     settled.push({
       role: 'tool',
       results: message.calls.map(
         (call) => given.find((result) => result.call.id === call.id) ?? { call, result: errorResult(reason) },
       ),
+      ...(approvals.length > 0 && { approvals }),
     });
   }
   return settled;
@@ -38,7 +41,8 @@ export function settle(messages: readonly Message[], reason: string): Message[] 
 
 /** No API takes an answer of nothing back. */
 export function isEmpty(message: AssistantMessage): boolean {
-  return message.text.trim() === '' && message.calls.length === 0 && (message.echo?.items.length ?? 0) === 0;
+  const { text, calls, served = [], echo } = message;
+  return text.trim() === '' && calls.length === 0 && served.length === 0 && (echo?.items.length ?? 0) === 0;
 }
 
 /**
@@ -90,7 +94,8 @@ export function keepTurn(turn: Turn): { message: AssistantMessage; discarded: Ca
   const whole =
     turn.stop === 'calls' || turn.stop === 'complete' || turn.stop === 'stop-sequence' || goesOn(turn);
   if (whole) return { message: turn.message, discarded: [] };
-  return { message: salvage(turn.message.text), discarded: turn.message.calls };
+  const { text, calls, served } = turn.message;
+  return { message: { ...salvage(text), ...(served !== undefined && { served }) }, discarded: calls };
 }
 
 /** The provider wants the conversation again as it is, its own items included. */

@@ -1,4 +1,5 @@
 /** What Anthropic Messages refuses of a conversation: its blocks, and how calls, results and thinking belong together. */
+import { CONNECTOR_BLOCKS } from './anthropic-mcp.ts';
 import { invalid, only } from './anthropic-request.ts';
 import { blocksOf, type Ledger, signatureAt } from './anthropic-thinking.ts';
 import { isObject, show } from './server.ts';
@@ -144,6 +145,7 @@ const ASSISTANT_BLOCKS: Record<string, Check> = {
   tool_use: toolUse,
   redacted_thinking: (block, path) => only(block, path, ['type', 'data']),
   server_tool_use: (block, path) => only(block, path, ['type', 'id', 'name', 'input', 'caller']),
+  ...CONNECTOR_BLOCKS,
   web_search_tool_result: (block, path) => only(block, path, ['type', 'tool_use_id', 'content', 'caller']),
 };
 
@@ -214,8 +216,11 @@ function checkEnd(messages: readonly JsonObject[]): void {
   const last = messages.at(-1);
   if (last?.role !== 'assistant') return;
   const blocks = blocksOf(last);
-  const answered = idsOf(blocks, 'web_search_tool_result', 'tool_use_id');
-  if (idsOf(blocks, 'server_tool_use', 'id').some((id) => !answered.includes(id))) return;
+  const answered = ['web_search_tool_result', 'mcp_tool_result'].flatMap((type) =>
+    idsOf(blocks, type, 'tool_use_id'),
+  );
+  const waiting = ['server_tool_use', 'mcp_tool_use'].flatMap((type) => idsOf(blocks, type, 'id'));
+  if (waiting.some((id) => !answered.includes(id))) return;
   invalid(
     'This model does not support assistant message prefill. The conversation must end with a user message.',
   );

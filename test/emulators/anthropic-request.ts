@@ -19,6 +19,7 @@ const MEMBERS = [
   'model',
   'max_tokens',
   'messages',
+  'mcp_servers', // with a beta header, which is looked at beside its content
   'system',
   'tools',
   'tool_choice',
@@ -102,6 +103,7 @@ function checkTools(tools: Json | undefined): void {
   for (const [index, tool] of tools.entries()) {
     const path = `tools.${index}.custom`;
     if (!isObject(tool)) return invalid(`tools.${index}: Input should be a valid dictionary`);
+    if (tool.type === 'mcp_toolset') continue;
     only(tool, path, TOOL_MEMBERS);
     const { name } = tool;
     if (name === undefined) return invalid(`${path}.name: Field required`);

@@ -1,4 +1,5 @@
 /** Anthropic Messages, emulated: `POST /v1/messages`, streamed and whole, as strict as the real API. */
+import { checkConnector, connectorBlocks } from './anthropic-mcp.ts';
 import { checkMessages } from './anthropic-messages.ts';
 import { type Ledger, newLedger, sign } from './anthropic-thinking.ts';
 import { checkRequest } from './anthropic-request.ts';
@@ -57,9 +58,14 @@ function anthropicApi(maxBody: number): EmulatedApi {
     },
     check({ headers, body }) {
       checkRequest(body, show(headers['anthropic-version']));
+      checkConnector(body, headers);
       checkMessages(body, ledger);
     },
     streams: ({ body }) => body['stream'] === true,
+    async connect(turn, { body }, index) {
+      const { listings, calls } = await connectorBlocks(turn, body, index);
+      return { ...turn, opening: [...listings, ...calls] };
+    },
     answer: (turn, request, index) => answer(turn, request, index, ledger),
     errorBody: ({ type, message }) => ({
       type: 'error',
@@ -85,7 +91,7 @@ const TYPES: Record<number, string> = {
 
 function answer(turn: EmulatorTurn, { body }: ApiRequest, index: number, ledger: Ledger) {
   const calls = turn.calls ?? [];
-  const content: JsonObject[] = [];
+  const content: JsonObject[] = [...(turn.opening ?? [])];
   const raw = new Map<JsonObject, string>();
   if (turn.reasoning !== undefined) {
     const block = { type: 'thinking', thinking: turn.reasoning };
@@ -165,6 +171,14 @@ function blockEvents(block: JsonObject, index: number, raw: string | undefined):
         start({ type: 'thinking', thinking: '', signature: '' }),
         ...pieces(show(block['thinking']), 11).map((thinking) => delta({ type: 'thinking_delta', thinking })),
         delta({ type: 'signature_delta', signature: show(block['signature']) }),
+        stop,
+      ];
+    case 'mcp_tool_use':
+      return [
+        start({ ...block, input: {} }),
+        ...pieces(JSON.stringify(block['input']), 7).map((partial_json) =>
+          delta({ type: 'input_json_delta', partial_json }),
+        ),
         stop,
       ];
     case 'tool_use':

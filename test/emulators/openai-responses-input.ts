@@ -1,9 +1,10 @@
 /** What OpenAI Responses refuses of a conversation: its items, and how calls, outputs and reasoning belong together. */
 import type { Json, JsonObject } from '../../src/types.ts';
+import { checkMcpItems, type McpLedger } from './openai-responses-mcp.ts';
 import { checkName, onlyKnown, refuse } from './openai.ts';
 import { isObject, Refusal, show } from './server.ts';
 
-export interface Ledger {
+export interface Ledger extends McpLedger {
   /** What each reasoning item holds, by its id. */
   encrypted: Map<string, string>;
   /** The item that came right after a reasoning item. */
@@ -13,7 +14,7 @@ export interface Ledger {
 }
 
 export function newLedger(): Ledger {
-  return { encrypted: new Map(), follower: new Map(), needs: new Map() };
+  return { encrypted: new Map(), follower: new Map(), needs: new Map(), requests: new Map() };
 }
 
 const MOST_TEXT = 10 * 1024 * 1024;
@@ -42,6 +43,7 @@ export function checkInput(body: JsonObject, ledger: Ledger): void {
   const items = input as JsonObject[];
   checkIds(items);
   checkPairs(items);
+  checkMcpItems(items, ledger);
   checkReasoning(items, body.store !== false, ledger);
 }
 
@@ -78,6 +80,27 @@ function checkItem(item: JsonObject, path: string): void {
           `${path}.summary`,
         );
       return;
+    case 'mcp_list_tools':
+      onlyKnown(item, path, ['type', 'id', 'server_label', 'tools', 'error']);
+      return checkId(item.id, 'mcpl_', path);
+    case 'mcp_call':
+      onlyKnown(item, path, [
+        'type',
+        'id',
+        'server_label',
+        'name',
+        'arguments',
+        'output',
+        'error',
+        'status',
+        'approval_request_id',
+      ]);
+      return checkId(item.id, 'mcp_', path);
+    case 'mcp_approval_request':
+      onlyKnown(item, path, ['type', 'id', 'server_label', 'name', 'arguments']);
+      return checkId(item.id, 'mcpr_', path);
+    case 'mcp_approval_response':
+      return; // with its request, below
     default:
       refuse(`Invalid value: '${show(type)}'.`, 'invalid_value', `${path}.type`);
   }

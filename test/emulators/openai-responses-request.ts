@@ -1,5 +1,6 @@
 /** What OpenAI Responses refuses of a request's own members and of its tools. */
 import type { Json, JsonObject } from '../../src/types.ts';
+import { checkMcpTool } from './openai-responses-mcp.ts';
 import { checkCount, checkName, checkParameters, onlyKnown, refuse } from './openai.ts';
 import { isObject, Refusal, show } from './server.ts';
 
@@ -111,8 +112,8 @@ export function checkRequest(body: JsonObject): void {
       'previous_response_id',
     );
   }
-  const names = checkTools(body.tools);
-  checkChoice(body.tool_choice, names);
+  const { names, labels } = checkTools(body.tools);
+  checkChoice(body.tool_choice, names, labels);
 }
 
 const kindOf = (value: Json): string => (Array.isArray(value) ? 'an array' : `a ${typeof value}`);
@@ -129,18 +130,23 @@ const TOOL_MEMBERS = [
   'output_schema',
 ];
 
-function checkTools(tools: Json | undefined): string[] {
-  if (tools === undefined || tools === null) return [];
+function checkTools(tools: Json | undefined): { names: string[]; labels: string[] } {
+  if (tools === undefined || tools === null) return { names: [], labels: [] };
   if (!Array.isArray(tools))
     return refuse("Invalid type for 'tools': expected an array of objects.", 'invalid_type', 'tools');
   checkCount(tools, 128);
   const names: string[] = [];
+  const labels: string[] = [];
   for (const [index, tool] of tools.entries()) {
     const path = `tools[${index}]`;
     if (!isObject(tool))
       return refuse(`Invalid type for '${path}': expected an object.`, 'invalid_type', path);
     if (tool.type === undefined)
       refuse(`Missing required parameter: '${path}.type'.`, 'missing_required_parameter', `${path}.type`);
+    if (tool.type === 'mcp') {
+      labels.push(checkMcpTool(tool, path, labels));
+      continue;
+    }
     if (tool.type !== 'function')
       refuse(`Invalid value: '${show(tool.type)}'.`, 'invalid_value', `${path}.type`);
     onlyKnown(tool, path, TOOL_MEMBERS);
@@ -160,17 +166,17 @@ function checkTools(tools: Json | undefined): string[] {
     }
     checkParameters(name, tool.parameters, tool.strict === true, `${path}.parameters`);
   }
-  return names;
+  return { names, labels };
 }
 
-function checkChoice(choice: Json | undefined, names: readonly string[]): void {
+function checkChoice(choice: Json | undefined, names: readonly string[], labels: readonly string[]): void {
   if (choice === undefined || choice === null) return;
   const unknown = (name: Json | undefined): never =>
     refuse(`Tool choice 'function' not found in 'tools' parameter: '${show(name)}'.`, null, 'tool_choice');
   if (typeof choice === 'string') {
     if (!['auto', 'none', 'required'].includes(choice))
       refuse(`Invalid value: '${choice}'.`, 'invalid_value', 'tool_choice');
-    if (choice === 'required' && names.length === 0) {
+    if (choice === 'required' && names.length + labels.length === 0) {
       refuse("Tool choice 'required' must be specified with 'tools' parameter.", null, 'tool_choice');
     }
     return;

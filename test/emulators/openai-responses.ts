@@ -1,7 +1,8 @@
 /** OpenAI Responses, emulated: `POST /v1/responses`, streamed and whole, as strict as the real API. */
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '../../src/types.ts';
+import type { Json, JsonObject } from '../../src/types.ts';
 import { checkInput, type Ledger, newLedger } from './openai-responses-input.ts';
+import { mcpEvents, mcpItems } from './openai-responses-mcp.ts';
 import { checkRequest } from './openai-responses-request.ts';
 import { authorizeOpenai, openaiError, openaiTypeOfStatus } from './openai.ts';
 import {
@@ -10,6 +11,7 @@ import {
   type Emulator,
   type EmulatorScript,
   type EmulatorTurn,
+  isObject,
   pieces,
   startEmulator,
   type StreamEvent,
@@ -31,6 +33,9 @@ export function startResponses(script: EmulatorScript): Promise<Emulator> {
       checkInput(body, ledger);
     },
     streams: ({ body }) => body.stream === true,
+    async connect(turn, { body }, index) {
+      return { ...turn, opening: await mcpItems(turn, body, index, ledger) };
+    },
     answer: (turn, request, index) => answer(turn, request, index, ledger),
     errorBody: openaiError,
     errorEvent: (type, message) => ({
@@ -56,6 +61,7 @@ function itemsOf(turn: EmulatorTurn, index: number, ledger: Ledger): JsonObject[
       encrypted_content: encrypted,
     });
   }
+  items.push(...(turn.opening ?? []));
   if (turn.text !== undefined) {
     items.push({
       type: 'message',
@@ -105,7 +111,7 @@ function answer(turn: EmulatorTurn, { body }: ApiRequest, index: number, ledger:
     temperature: 1,
     top_p: 1,
     tool_choice: body.tool_choice ?? 'auto',
-    tools: body.tools ?? [],
+    tools: shownTools(body.tools),
     store: body.store ?? true,
     usage: {
       input_tokens: input,
@@ -134,6 +140,13 @@ function answer(turn: EmulatorTurn, { body }: ApiRequest, index: number, ledger:
     data: { ...each, sequence_number: at },
   }));
   return { whole: response, events };
+}
+
+/** What a server is signed in to with is never said again. */
+function shownTools(tools: Json | undefined): Json {
+  return (Array.isArray(tools) ? tools : []).map((tool) =>
+    isObject(tool) && tool.type === 'mcp' ? { ...tool, authorization: null, headers: null } : tool,
+  );
 }
 
 function itemEvents(item: JsonObject, output_index: number): JsonObject[] {
@@ -196,6 +209,12 @@ function itemEvents(item: JsonObject, output_index: number): JsonObject[] {
         },
         done,
       ];
+    case 'mcp_list_tools':
+      return [added({ ...item, tools: [] }), ...mcpEvents(item, place), done];
+    case 'mcp_call': {
+      const begun = { ...item, status: 'in_progress', arguments: '', output: null, error: null };
+      return [added(begun), ...mcpEvents(item, place), done];
+    }
     default:
       return [added(item), done];
   }

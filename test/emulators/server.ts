@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '../../src/errors.ts';
 import type { JsonObject } from '../../src/types.ts';
+import type { McpCall } from './connector.ts';
 
 /** What the emulated model answers to one request. */
 export interface EmulatorTurn {
@@ -16,8 +17,14 @@ export interface EmulatorTurn {
   /** The API's own word. Default: what its content implies. */
   stop?: string;
   stopDetails?: JsonObject;
-  /** Further items of the API's own, before the calls. */
+  /** What the API's own connector did: items before the text. */
+  opening?: JsonObject[];
+  /** Further items of the API's own, before the text and the calls. */
   items?: JsonObject[];
+  /** Calls that the model makes through the API's own MCP connector. */
+  mcp?: McpCall[];
+  /** A server that cannot be listed is told in the answer, instead of refusing the request. */
+  listErrors?: boolean;
   usage?: { input?: number; output?: number; cacheRead?: number };
   fault?: Fault;
 }
@@ -101,6 +108,8 @@ export interface EmulatedApi {
   /** @throws Refusal */
   check(request: ApiRequest): void;
   streams(request: ApiRequest): boolean;
+  /** Does what the API does on the network for this turn, and adds it to the turn's items. */
+  connect?(turn: EmulatorTurn, request: ApiRequest, index: number): Promise<EmulatorTurn>;
   answer(
     turn: EmulatorTurn,
     request: ApiRequest,
@@ -147,7 +156,9 @@ export async function startEmulator(api: EmulatedApi, script: EmulatorScript): P
           fault.message ?? `Fault ${fault.status}`,
         );
       }
-      const { whole, events } = api.answer(turn, request, index);
+      // What the network does is not part of a script.
+      const connected = (await api.connect?.(turn, request, index)) ?? turn;
+      const { whole, events } = api.answer(connected, request, index);
       if (api.streams(request)) await stream(response, events, fault, api);
       else json(response, 200, whole, api);
     } catch (error) {
