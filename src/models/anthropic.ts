@@ -9,7 +9,7 @@ export const ANTHROPIC_VERSION = '2026-10-21';
 export function anthropicModel(model: string, access: Access): Model {
   const name = `anthropic:${model}`;
   const { key, base } = accessTo(name, access, {
-    key: 'ANTHROPIC_API_KEY',
+    keys: ['ANTHROPIC_API_KEY'],
     baseUrl: 'ANTHROPIC_BASE_URL',
     standard: 'https://api.anthropic.com',
   });

@@ -66,16 +66,18 @@ export interface Access {
 export function accessTo(
   name: string,
   { env, baseUrl }: Access,
-  names: { key: string; baseUrl: string; standard: string },
+  names: { keys: readonly string[]; baseUrl: string; standard: string },
 ): { key: string | undefined; base: string } {
-  const key = env[names.key]?.trim() || undefined;
+  const key = names.keys
+    .map((each) => env[each]?.trim())
+    .find((value) => value !== undefined && value !== '');
   const given = baseUrl ?? (env[names.baseUrl]?.trim() || undefined);
   if (key === undefined && given === undefined) {
     throw new MidspanError({
       code: 'usage',
       label: name,
-      what: `there is no key: ${names.key} is not set`,
-      next: `Set ${names.key}, or give a base URL of a server that needs none (--base-url, ${names.baseUrl})`,
+      what: `there is no key: ${names.keys.join(' or ')} is not set`,
+      next: `Set ${names.keys[0]}, or give a base URL of a server that needs none (--base-url, ${names.baseUrl})`,
     });
   }
   const base = (given ?? names.standard).replace(/\/+$/, '');

@@ -176,13 +176,14 @@ async function refused(response: Dispatcher.ResponseData, request: StreamRequest
   const words = wordsOf(text, request);
   return failure(request, {
     what: `the model's API refused the request with status ${status}${words === '' ? '' : `: ${words}`}`,
-    next: nextStep(status, request),
+    next: nextStep(status, words, request),
     data: { status, ...typeOf(text) },
   });
 }
 
-function nextStep(status: number, { signIn, url }: StreamRequest): string {
-  if (status === 401 || status === 403) return signIn;
+function nextStep(status: number, words: string, { signIn, url }: StreamRequest): string {
+  // Gemini answers a wrong key with 400.
+  if (status === 401 || status === 403 || /\bapi key\b/i.test(words)) return signIn;
   if (status === 404) return `Check the model's name and the base URL (${addressOf(url)})`;
   if (status === 413) return 'Make the conversation or the tool results smaller';
   if (status === 429) return 'Wait, or ask for a higher limit at the provider';

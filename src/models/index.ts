@@ -3,7 +3,9 @@ import type { DialectId } from '../dialects/dialect.ts';
 import { MidspanError } from '../errors.ts';
 import { anthropicModel } from './anthropic.ts';
 import type { Access } from './api.ts';
+import { geminiModel } from './gemini.ts';
 import type { Model } from './model.ts';
+import { openaiChatModel } from './openai-chat.ts';
 import { openaiResponsesModel } from './openai-responses.ts';
 import { scriptModel } from './script.ts';
 
@@ -18,6 +20,11 @@ export interface OpenModelOptions extends Partial<Access> {
 export const MODEL_FORMS: readonly { form: string; what: string }[] = [
   { form: 'anthropic:<model>', what: 'Anthropic Messages (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL)' },
   { form: 'openai:<model>', what: 'OpenAI Responses (OPENAI_API_KEY, OPENAI_BASE_URL)' },
+  {
+    form: 'openai-chat:<model>',
+    what: 'Chat Completions of OpenAI or any compatible server (OPENAI_API_KEY, OPENAI_BASE_URL)',
+  },
+  { form: 'gemini:<model>', what: 'Gemini generateContent (GEMINI_API_KEY, GOOGLE_GEMINI_BASE_URL)' },
   { form: 'script:<file>', what: 'a scripted model, for tests and demonstrations' },
 ];
 
@@ -35,6 +42,10 @@ export function openModel(name: string, options: OpenModelOptions = {}): Model {
       return anthropicModel(rest as string, access);
     case 'openai':
       return openaiResponsesModel(rest as string, access);
+    case 'openai-chat':
+      return openaiChatModel(rest as string, access);
+    case 'gemini':
+      return geminiModel(rest as string, access);
     case 'script':
       return scriptModel(rest as string, dialect);
     default:

@@ -6,7 +6,7 @@ import type { Model } from './model.ts';
 export function openaiResponsesModel(model: string, access: Access): Model {
   const name = `openai:${model}`;
   const { key, base } = accessTo(name, access, {
-    key: 'OPENAI_API_KEY',
+    keys: ['OPENAI_API_KEY'],
     baseUrl: 'OPENAI_BASE_URL',
     standard: 'https://api.openai.com/v1',
   });

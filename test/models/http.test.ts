@@ -5,37 +5,15 @@ import type { MidspanError } from '../../src/errors.ts';
 import type { Message, Turn, TurnDelta } from '../../src/dialects/index.ts';
 import { LARGEST_EVENT } from '../../src/models/http.ts';
 import { type Model, openModel } from '../../src/models/index.ts';
-import { startAnthropic } from '../emulators/anthropic.ts';
-import { startResponses } from '../emulators/openai-responses.ts';
-import type { Emulator, EmulatorScript } from '../emulators/server.ts';
+import { type Api, apis } from '../emulators/apis.ts';
+import type { EmulatorScript } from '../emulators/server.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
   await Promise.all(closers.splice(0).map((close) => close()));
 });
 
-interface Case {
-  name: string;
-  start(script: EmulatorScript): Promise<Emulator>;
-  model(emulator: { url: string; key: string }): Model;
-}
-
-const cases: Case[] = [
-  {
-    name: 'anthropic',
-    start: startAnthropic,
-    model: ({ url, key }) =>
-      openModel('anthropic:claude-opus-5-5', { env: { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: url } }),
-  },
-  {
-    name: 'openai',
-    start: startResponses,
-    model: ({ url, key }) =>
-      openModel('openai:gpt-6-astra', { env: { OPENAI_API_KEY: key }, baseUrl: `${url}/v1/` }),
-  },
-];
-
-async function start(one: Case, script: EmulatorScript) {
+async function start(one: Api, script: EmulatorScript) {
   const emulator = await one.start(script);
   closers.push(() => emulator.close());
   return { emulator, model: one.model(emulator) };
@@ -77,7 +55,7 @@ const failureOf = (model: Model, signal?: AbortSignal): Promise<MidspanError> =>
 
 const soon = { 'retry-after-ms': '1' };
 
-describe.each(cases)('the $name model', (one) => {
+describe.each(apis)('the $name model', (one) => {
   it('streams a turn', async () => {
     const { model, emulator } = await start(one, [
       {
@@ -170,8 +148,8 @@ describe.each(cases)('the $name model', (one) => {
     const { emulator } = await start(one, []);
     const model = one.model({ url: emulator.url, key: 'sk-secret-1234567890' });
     const error = await failureOf(model);
-    expect(error.data.status).toBe(401);
-    expect(error.message).toMatch(/Check (ANTHROPIC|OPENAI)_API_KEY/);
+    expect(error.data.status).toBe(one.name === 'gemini' ? 400 : 401);
+    expect(error.message).toMatch(/Check (ANTHROPIC|OPENAI|GEMINI)_API_KEY/);
     expect(JSON.stringify(error) + error.message + String(error.stack)).not.toContain('secret');
   });
 

@@ -6,7 +6,8 @@ import { EventQueue } from '../../src/run/queue.ts';
 import { run } from '../../src/run/run.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import type { Emulator, EmulatorTurn } from '../emulators/server.ts';
-import { type Api, apis, collect, done, fakeHost, type FakeHost, untilStopped } from './support.ts';
+import { type Api, apis } from '../emulators/apis.ts';
+import { collect, done, fakeHost, type FakeHost, untilStopped } from './support.ts';
 
 /** Emulators for the whole file; the script of the moment is what they answer. */
 const emulators = new Map<string, Emulator>();
@@ -124,7 +125,7 @@ describe.each(apis)('whenever a run on $name ends', (api) => {
             expect([reader.name, await refusalOf(reader, result.messages)]).toEqual([reader.name, undefined]);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
     expect(aborted).toBeGreaterThan(5);
   });

@@ -5,17 +5,8 @@ import { run } from '../../src/run/run.ts';
 import type { RunOptions } from '../../src/run/options.ts';
 import type { JsonObject } from '../../src/types.ts';
 import type { Emulator, EmulatorScript, EmulatorTurn } from '../emulators/server.ts';
-import {
-  type Api,
-  apis,
-  collect,
-  done,
-  fakeHost,
-  type FakeHost,
-  ofType,
-  textOf,
-  untilStopped,
-} from './support.ts';
+import { type Api, apis } from '../emulators/apis.ts';
+import { collect, done, fakeHost, type FakeHost, ofType, textOf, untilStopped } from './support.ts';
 
 const emulators: Emulator[] = [];
 afterEach(async () => {
@@ -186,7 +177,10 @@ describe.each(apis)('a run on $name', (api) => {
       [
         {
           calls: [
-            { id: 'c1', name: 'a__x', arguments: '{"city": "Os' },
+            // Gemini's arguments are never text, so that it has another call that cannot be run.
+            api.name === 'gemini'
+              ? { id: 'c1', name: 'b__hidden' }
+              : { id: 'c1', name: 'a__x', arguments: '{"city": "Os' },
             { id: 'c2', name: 'nothing__here' },
             { id: 'c3', name: 'b__hidden' },
             { id: 'c4', name: 'a__x' },
@@ -245,7 +239,7 @@ describe.each(apis)('a run on $name', (api) => {
     const host = fakeHost({ a__x: () => done('1'), a__y: () => done('1'), b__x: () => done('2') });
     const { started, emulator } = await begin(api, [{ text: 'ok' }], host, { tools: ['*__x'] });
     await started.result;
-    expect(emulator.requests[0]?.body.tools).toMatchObject([{ name: 'a__x' }, { name: 'b__x' }]);
+    expect(JSON.stringify(emulator.requests[0]?.body.tools).match(/"\w__\w"/g)).toEqual(['"a__x"', '"b__x"']);
     const none = await begin(api, [{ text: 'ok' }], host, { tools: 'none', choice: 'required' });
     expect((await none.started.result).reason).toBe('complete');
     expect(none.emulator.requests[0]?.body.tools).toBeUndefined();
@@ -258,20 +252,18 @@ describe.each(apis)('a run on $name', (api) => {
     });
     const { events, result } = await collect(started);
     expect(result.reason).toBe('complete');
-    const choices = emulator.requests.map(({ body }) => JSON.stringify(body.tool_choice));
+    const choices = emulator.requests.map(({ body }) => JSON.stringify(body.tool_choice ?? body.toolConfig));
     // The newest Claude models take no forced calls: that is told, not hidden.
     if (api.name === 'anthropic') expect(ofType(events, 'warning')).toHaveLength(1);
-    else expect(choices).toEqual(['"required"', '"auto"']);
+    else expect(choices).toEqual([expect.stringMatching(/required|ANY/), expect.stringMatching(/auto|AUTO/)]);
   });
 
   it('passes on extra members and the output limit', async () => {
-    const { started, emulator } = await begin(api, [{ text: 'ok' }], fakeHost({}), {
-      maxTokens: 77,
-      extra: { metadata: { user_id: 'u' } },
-    });
+    const extra: JsonObject = api.name === 'gemini' ? { labels: { user: 'u' } } : { metadata: { user: 'u' } };
+    const { started, emulator } = await begin(api, [{ text: 'ok' }], fakeHost({}), { maxTokens: 77, extra });
     await started.result;
-    expect(emulator.requests[0]?.body).toMatchObject({ metadata: { user_id: 'u' } });
-    expect(JSON.stringify(emulator.requests[0]?.body)).toMatch(/"max_(?:output_)?tokens":77/);
+    expect(emulator.requests[0]?.body).toMatchObject(extra);
+    expect(JSON.stringify(emulator.requests[0]?.body)).toMatch(/"max\w*[tT]okens":77/);
   });
 
   describe('limits', () => {
@@ -331,7 +323,7 @@ describe.each(apis)('a run on $name', (api) => {
 
   it('keeps the text of an answer that was cut, and runs none of its calls', async () => {
     const host = fakeHost({ a__x: () => done('1') });
-    const stop = api.name === 'anthropic' ? 'max_tokens' : 'max_output_tokens';
+    const stop = api.cut;
     const { started } = await begin(
       api,
       [
@@ -370,10 +362,11 @@ describe.each(apis)('a run on $name', (api) => {
   });
 
   it.each([
-    { kind: 'cut', after: 8 },
-    { kind: 'error-event', after: 8, type: 'overloaded_error', message: 'Overloaded' },
-  ] as const)('keeps the text that came before an answer broke ($kind)', async (fault) => {
+    { kind: 'cut' },
+    { kind: 'error-event', type: 'overloaded_error', message: 'Overloaded' },
+  ] as const)('keeps the text that came before an answer broke ($kind)', async (kind) => {
     const host = fakeHost({});
+    const fault = { ...kind, after: api.opening + 2 };
     const { started, emulator } = await begin(
       api,
       [{ text: 'A text that has more than one delta, really.', fault }, { text: 'ok' }],
@@ -403,9 +396,9 @@ describe.each(apis)('a run on $name', (api) => {
 
     it.each([
       ['before the first byte', 0],
-      ['in the middle of the reasoning', 5],
-      ['in the middle of the text', 12],
-      ['in the middle of a call', 22],
+      ['in the middle of the reasoning', api.middle.reasoning],
+      ['in the middle of the text', api.middle.text],
+      ['in the middle of a call', api.middle.call],
     ])('%s, it leaves a transcript that can be continued', async (_, after) => {
       const host = fakeHost({ a__x: () => done('1'), b__x: () => done('2') });
       let abort: () => void = () => undefined;
@@ -557,8 +550,10 @@ describe('the stop reasons of Anthropic', () => {
     );
     const result = await started.result;
     expect(result).toMatchObject({ reason: 'complete', text: 'Found.', turns: 2 });
-    const messages = emulator.requests[1]?.body.messages as { role: string; content: unknown }[];
-    expect(messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ type: 'text' }, items[0]] });
+    const messages = emulator.requests[1]?.body.messages as { role: string; content: { type: string }[] }[];
+    expect(messages.at(-1)?.role).toBe('assistant');
+    expect(messages.at(-1)?.content).toContainEqual(items[0]);
+    expect(messages.at(-1)?.content).toHaveLength(2);
   });
 
   it('an empty answer is not kept, for no API takes it back', async () => {

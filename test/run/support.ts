@@ -1,33 +1,8 @@
-/** A host with a few tools, and runs against the emulated model APIs. */
+/** A host with a few tools, and the events of runs on it. */
 import type { CallOutcome } from '../../src/host/call.ts';
-import { type Model, openModel } from '../../src/models/index.ts';
 import type { RunEvent, RunResult, Run } from '../../src/run/events.ts';
 import type { RunHost } from '../../src/run/options.ts';
 import type { JsonObject, Progress } from '../../src/types.ts';
-import { startAnthropic } from '../emulators/anthropic.ts';
-import { startResponses } from '../emulators/openai-responses.ts';
-import type { Emulator, EmulatorScript } from '../emulators/server.ts';
-
-export interface Api {
-  name: string;
-  start(script: EmulatorScript): Promise<Emulator>;
-  model(emulator: Emulator): Model;
-}
-
-export const apis: Api[] = [
-  {
-    name: 'anthropic',
-    start: startAnthropic,
-    model: ({ url, key }) =>
-      openModel('anthropic:claude-opus-5-5', { env: { ANTHROPIC_API_KEY: key }, baseUrl: url }),
-  },
-  {
-    name: 'openai',
-    start: startResponses,
-    model: ({ url, key }) =>
-      openModel('openai:gpt-6-astra', { env: { OPENAI_API_KEY: key }, baseUrl: `${url}/v1` }),
-  },
-];
 
 type Handler = (
   args: JsonObject,
