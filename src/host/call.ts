@@ -154,10 +154,10 @@ async function denialOf(
   { label, tool }: CatalogEntry,
   args: JsonObject,
   { signal, approved }: CallSettings,
-  { asks, asksFirst }: CallDeps,
+  deps: CallDeps,
 ): Promise<MidspanError | undefined> {
-  if (label === undefined || approved === true || !asksFirst(label)) return undefined;
-  const answer = await askApproval(asks, { label, tool, arguments: args }, signal);
+  if (label === undefined || approved === true || !deps.asksFirst(label)) return undefined;
+  const answer = await askApproval(deps.asks, { label, tool, arguments: args }, signal);
   if (answer.action === 'accept') return undefined;
   return new MidspanError({ label, code: 'denied', what: `${tool} was not run: ${declined(answer)}` });
 }

@@ -3,7 +3,8 @@
  * the configuration does not allow it, leaves the server with the host, and the reason is told.
  */
 import { sha256Hex } from '../canonical.ts';
-import type { Connector, RemoteServer } from '../dialects/dialect.ts';
+import type { Connector, DialectId, RemoteServer } from '../dialects/dialect.ts';
+import { dialectOf } from '../dialects/index.ts';
 import { splitBearer } from '../dialects/connector.ts';
 import type { Model } from '../models/model.ts';
 import type { HttpTransport, ServerSpec } from '../types.ts';
@@ -15,6 +16,9 @@ export interface Delegation {
   /** What the provider's connector does not give, and why a server was not left to it. */
   warnings: readonly string[];
 }
+
+/** The APIs that have a connector. */
+export const CONNECTING: readonly DialectId[] = ['openai-responses', 'anthropic', 'gemini-interactions'];
 
 export type Delegating = Pick<Model, 'name' | 'dialect' | 'reach'>;
 
@@ -105,6 +109,16 @@ export function delegationProblem(
   return undefined;
 }
 
+/** For each API with a connector: why its provider cannot have a server, as seen from the internet. */
+export function providersOf(spec: ServerSpec): { dialect: DialectId; provider: string; problem?: string }[] {
+  return CONNECTING.map((id) => {
+    const dialect = dialectOf(id);
+    const provider = dialect.connector?.provider ?? id;
+    const problem = delegationProblem(spec, { name: id, dialect, reach: 'internet' });
+    return { dialect: id, provider, ...(problem !== undefined && { problem }) };
+  });
+}
+
 /** Filters that the connector cannot be given as they are: globs, or tools to leave out where it only takes tools to keep. */
 function mustList({ tools }: ServerSpec, { deny }: Connector): boolean {
   const patterns = [...(tools?.allow ?? []), ...(tools?.deny ?? [])];
@@ -136,7 +150,8 @@ function nameIn(connector: Connector, { label }: ServerSpec, specs: readonly Ser
   return `${name.slice(0, 50)}_${sha256Hex('midspan/remote/1', label).slice(0, 8)}`;
 }
 
-function lossesOf(spec: ServerSpec, { provider, results, caution }: Connector, { name }: Delegating): string {
+function lossesOf(spec: ServerSpec, connector: Connector, { name }: Delegating): string {
+  const { provider, results } = connector;
   const ignored = [
     ...(spec.tools?.alias === undefined ? [] : ['`tools.alias`']),
     ...(spec.era === undefined || spec.era === 'auto' ? [] : ['`era`']),
@@ -146,7 +161,7 @@ function lossesOf(spec: ServerSpec, { provider, results, caution }: Connector, {
     `${spec.label}: ${provider} connects to it itself: the host does not check its definitions, arguments and results, and the model gets ${results}`,
     ...((spec.approval ?? 'always') === 'never' ? ['nobody is asked before a call'] : []),
     ...(ignored.length === 0 ? [] : [`${ignored.join(', ')} of its configuration have no effect`]),
-    ...[caution?.(name.slice(name.indexOf(':') + 1))].filter((words) => words !== undefined),
+    ...[connector.caution?.(name.slice(name.indexOf(':') + 1))].filter((words) => words !== undefined),
   ]
     .join('; ')
     .concat('.');

@@ -178,7 +178,7 @@ export class CoreHost {
         via === 'provider' && disabled !== true && labels?.includes(label) !== false,
     );
     for (const spec of wanted) if (!this.#members.has(spec.label)) this.#open(spec, this.#options);
-    const first = wanted.map(({ label }) => this.#members.get(label)?.first);
+    const first = wanted.flatMap(({ label }) => this.#members.get(label)?.first ?? []);
     await bounded(Promise.all(first), { within: START_WITHIN, ...options });
   }
 

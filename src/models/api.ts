@@ -1,6 +1,7 @@
 /** What the models of all APIs have in common: encode by the dialect, stream over HTTP, read by the dialect. */
 import type { Dialect } from '../dialects/dialect.ts';
 import { MidspanError } from '../errors.ts';
+import type { RemoteServer } from '../dialects/dialect.ts';
 import { streamEvents } from './http.ts';
 import type { Model } from './model.ts';
 
@@ -21,18 +22,20 @@ export function apiModel({ name, model, dialect, url, headers, key, signIn }: Ap
   return {
     name,
     dialect,
+    ...(dialect.connector !== undefined && { reach: isLocal(url) ? 'local' : 'internet' }),
     async *stream({ results, ...request }, { signal, onLoss }) {
-      const { body, losses } = dialect.request({ ...request, model }, { ...results, model });
+      const { body, losses, headers: more } = dialect.request({ ...request, model }, { ...results, model });
       for (const loss of losses) onLoss?.(loss);
       const reader = dialect.reader(model);
       try {
         for await (const event of streamEvents({
           model: name,
           url,
-          headers,
+          headers: { ...headers, ...more },
           body,
           signal,
-          secret: key,
+          key,
+          credentials: credentialsOf(request.servers ?? []),
           signIn,
         })) {
           yield* reader.push(event);
@@ -43,6 +46,22 @@ export function apiModel({ name, model, dialect, url, headers, key, signIn }: Ap
       }
     },
   };
+}
+
+function isLocal(url: string): boolean {
+  const { hostname } = new URL(url);
+  return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+/** What the provider is given to sign in to servers, and must not say again. */
+function credentialsOf(servers: readonly RemoteServer[]): string[] {
+  return servers.flatMap(({ headers }) =>
+    Object.entries(headers).flatMap(([name, value]) => {
+      const words = value.split(/\s+/).filter((word) => word.length >= 8);
+      const named = /auth|key|token|secret|cookie|session|password/i.test(name);
+      return words.filter((word) => named || (word.length >= 16 && /\d/.test(word) && /[a-z]/i.test(word)));
+    }),
+  );
 }
 
 /** A dialect does not know which model it reads for. */

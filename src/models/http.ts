@@ -32,7 +32,9 @@ export interface StreamRequest {
   body: JsonObject;
   signal: AbortSignal;
   /** Taken out of whatever is said about this exchange. */
-  secret: string | undefined;
+  key: string | undefined;
+  /** Taken out of the answer itself, too. */
+  credentials?: readonly string[];
   /** What to do when the API does not know us. */
   signIn: string;
 }
@@ -61,7 +63,7 @@ export async function* streamEvents(request: StreamRequest): AsyncGenerator<Json
     onEvent({ data }) {
       if (data === '[DONE]') done = true;
       if (done || data === '') return;
-      const event = parse(data);
+      const event = parse(withoutSecrets(data, request.credentials ?? []));
       if (event === undefined)
         broken ??= `an event is not a JSON object: ${clean(data.slice(0, 200), request)}`;
       else events.push(event);
@@ -87,6 +89,21 @@ export async function* streamEvents(request: StreamRequest): AsyncGenerator<Json
   } finally {
     response.body.destroy();
   }
+}
+
+/**
+ * An answer that is one JSON object.
+ * @throws MidspanError as streamEvents does.
+ */
+export async function requestObject(request: StreamRequest): Promise<JsonObject> {
+  const response = await send(request);
+  const text = await readSome(response.body);
+  const object = parse(text);
+  if (object !== undefined) return object;
+  throw failure(request, {
+    what: `the address ${addressOf(request.url)} did not answer with a JSON object: ${clean(text.slice(0, 200), request)}`,
+    next: 'Check the base URL',
+  });
 }
 
 /** Sends until there is an answer with status 200, or no reason to try again. */
@@ -185,6 +202,8 @@ function nextStep(status: number, words: string, { signIn, url }: StreamRequest)
   // Gemini answers a wrong key with 400.
   if (status === 401 || status === 403 || /\bapi key\b/i.test(words)) return signIn;
   if (status === 404) return `Check the model's name and the base URL (${addressOf(url)})`;
+  if (status === 424)
+    return 'See whether the provider can reach the server; without `"via": "provider"` the host connects to it';
   if (status === 413) return 'Make the conversation or the tool results smaller';
   if (status === 429) return 'Wait, or ask for a higher limit at the provider';
   if (status >= 500) return 'Try again later';
@@ -223,11 +242,21 @@ function parse(text: string): JsonObject | undefined {
 }
 
 /** Fit to be shown: one line, bounded, without control characters and without the key. */
-function clean(text: string, { secret }: StreamRequest): string {
-  const without = secret === undefined || secret === '' ? text : text.replaceAll(secret, '[key]');
+function clean(text: string, { key, credentials = [] }: StreamRequest): string {
+  const own = key === undefined || key === '' ? text : text.replaceAll(key, '[key]');
+  const without = withoutSecrets(own, credentials);
   // oxlint-disable-next-line no-control-regex
   const line = without.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
   return line.length > LONGEST_ERROR_TEXT ? `${line.slice(0, LONGEST_ERROR_TEXT)}…` : line;
+}
+
+/** As they stand in plain text and in JSON. */
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets.reduce(
+    (rest, secret) =>
+      rest.replaceAll(secret, '[secret]').replaceAll(JSON.stringify(secret).slice(1, -1), '[secret]'),
+    text,
+  );
 }
 
 async function readSome(body: Dispatcher.ResponseData['body']): Promise<string> {

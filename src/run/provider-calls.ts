@@ -15,7 +15,7 @@ interface Open {
 
 export class ProviderCalls {
   readonly #delegation: Delegation;
-  readonly #approve: RunHost['approve'];
+  readonly #host: RunHost;
   readonly #emit: (event: RunEvent) => void;
   /** Started and not finished. A call may finish in a later turn than it started in. */
   readonly #open = new Map<string, Open>();
@@ -23,9 +23,9 @@ export class ProviderCalls {
   readonly #told = new Set<string>();
   #started = 0;
 
-  constructor(delegation: Delegation, { approve }: RunHost, emit: (event: RunEvent) => void) {
+  constructor(delegation: Delegation, host: RunHost, emit: (event: RunEvent) => void) {
     this.#delegation = delegation;
-    this.#approve = approve;
+    this.#host = host;
     this.#emit = emit;
   }
 
@@ -56,7 +56,7 @@ export class ProviderCalls {
 
   /** At the end of the run. */
   close(reason: string): void {
-    for (const id of [...this.#open.keys()]) {
+    for (const id of this.#open.keys()) {
       this.#finish(id, 'unknown', errorResult(`Whether the call ran is not known: ${reason}.`));
     }
   }
@@ -83,13 +83,13 @@ export class ProviderCalls {
   async #refusal({ server, tool, arguments: args, problem }: ApprovalRequest, signal: AbortSignal) {
     const label = this.#delegation.labels.get(server);
     const known = this.#delegation.servers.find(({ name }) => name === server);
-    if (label === undefined || known === undefined || this.#approve === undefined)
-      return `this run has no server ${JSON.stringify(server)}`;
+    if (label === undefined || known === undefined) return `this run has no server ${JSON.stringify(server)}`;
     if (known.allowed?.includes(tool) === false || known.denied?.includes(tool) === true)
       return `${JSON.stringify(tool)} is not among the tools of this run`;
     if (problem !== undefined) return problem.replace(/\.$/, '');
     if (signal.aborted) return 'the run ended';
-    const answer = await this.#approve({ label, tool, arguments: args }, { signal });
+    const answer = await this.#host.approve?.({ label, tool, arguments: args }, { signal });
+    if (answer === undefined) return 'nobody can be asked in this run';
     return answer.action === 'accept' ? undefined : declined(answer);
   }
 

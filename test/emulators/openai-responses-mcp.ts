@@ -148,15 +148,13 @@ export async function mcpItems(
   return items;
 }
 
-/** Only what the newest request answers is run. */
+/** Only what came after the model's last item is new, and run. */
 function answersAtTheEnd(input: readonly JsonObject[]): JsonObject[] {
-  const last = input.findLastIndex(({ type }) => type === 'mcp_approval_request');
-  const after = last === -1 ? [] : input.slice(last + 1);
-  const isNew = after.every(
+  const last = input.findLastIndex(
     ({ type, role }) =>
-      type === 'mcp_approval_response' || type === 'function_call_output' || role === 'user',
+      type !== 'mcp_approval_response' && type !== 'function_call_output' && role !== 'user',
   );
-  return isNew ? after.filter(({ type }) => type === 'mcp_approval_response') : [];
+  return input.slice(last + 1).filter(({ type }) => type === 'mcp_approval_response');
 }
 
 async function listing(tool: JsonObject, turn: EmulatorTurn): Promise<JsonObject> {
