@@ -1,8 +1,13 @@
-/** A host with a few tools, and the events of runs on it. */
+/** A host with a few tools, runs on it against the emulated model APIs, and their events. */
+import { afterEach, expect } from 'vitest';
+import type { Message } from '../../src/dialects/index.ts';
 import type { CallOutcome } from '../../src/host/call.ts';
 import type { RunEvent, RunResult, Run } from '../../src/run/events.ts';
-import type { RunHost } from '../../src/run/options.ts';
+import type { RunHost, RunOptions } from '../../src/run/options.ts';
+import { run } from '../../src/run/run.ts';
 import type { JsonObject, Progress } from '../../src/types.ts';
+import type { Api } from '../emulators/apis.ts';
+import type { Emulator, EmulatorScript } from '../emulators/server.ts';
 
 type Handler = (
   args: JsonObject,
@@ -89,4 +94,55 @@ export function textOf(events: readonly RunEvent[]): string {
   return ofType(events, 'text')
     .map(({ delta }) => delta)
     .join('');
+}
+
+const emulators: Emulator[] = [];
+afterEach(async () => {
+  await Promise.all(emulators.splice(0).map((emulator) => emulator.close()));
+});
+
+export const question: Message = { role: 'user', content: 'Go.' };
+
+export async function begin(
+  api: Api,
+  script: EmulatorScript,
+  host: FakeHost,
+  options: Partial<RunOptions> = {},
+) {
+  // A list is followed by plain answers, for the conversation that goes on.
+  const turns: EmulatorScript =
+    typeof script === 'function' ? script : (_, index) => script[index] ?? { text: 'ok' };
+  const emulator = await api.start(turns);
+  emulators.push(emulator);
+  const started = run(host, { model: api.model(emulator), messages: [question], ...options });
+  return { emulator, started };
+}
+
+export const call = (name: string, id?: string, args?: JsonObject) => ({
+  name,
+  ...(id !== undefined && { id }),
+  ...(args && { arguments: args }),
+});
+
+/** The strict emulator of the test takes the transcript, with a new message after it. */
+export async function goesOn(
+  api: Api,
+  messages: readonly Message[],
+  host: FakeHost,
+  options: Partial<RunOptions> = {},
+): Promise<void> {
+  const emulator = emulators.at(-1) as Emulator;
+  const before = emulator.requests.length;
+  const plain = JSON.parse(JSON.stringify(messages)) as Message[];
+  const again = run(host, {
+    model: api.model(emulator),
+    messages: [...plain, { role: 'user', content: 'And?' }],
+    limits: { turns: 1 },
+    ...options,
+  });
+  await again.result;
+  expect(emulator.requests.slice(before).map(({ refusal }) => refusal)).not.toContainEqual(
+    expect.stringMatching(/[a-z]/),
+  );
+  expect(emulator.requests.length).toBe(before + 1);
 }
