@@ -1,8 +1,10 @@
 /** The library's front door. */
 import { join } from 'node:path';
 import { type Config, loadConfig, readConfig } from './config/config.ts';
-import type { Message } from './dialects/dialect.ts';
+import type { DialectId, Message } from './dialects/dialect.ts';
+import { type Cost, costOf } from './host/cost.ts';
 import { type CoreHost, type HostOptions, openCore } from './host/host.ts';
+import { countedModel } from './models/count.ts';
 import { type Model, openModel, type OpenModelOptions } from './models/index.ts';
 import type { Run } from './run/events.ts';
 import type { RunOptions } from './run/options.ts';
@@ -32,6 +34,22 @@ export interface Host extends CoreHost {
    * @throws MidspanError `usage` or `config` for a model that cannot be opened and for options that make no sense.
    */
   run(options: HostRunOptions): Run;
+  /**
+   * What the tools cost in every request. With a model whose key is there its provider counts; otherwise it is an
+   * estimate, and says so.
+   * @throws MidspanError `usage` for a name of no model, `cancelled`.
+   */
+  cost(options?: CostOptions): Promise<Cost>;
+}
+
+export interface CostOptions {
+  /** `anthropic:<model>`, `openai:<model>`, `openai-chat:<model>` or `gemini:<model>`. */
+  model?: string;
+  /** Whose definitions are estimated when no model is named. Default `anthropic`. */
+  dialect?: DialectId;
+  /** Instead of the API's own address, or the one in the environment. */
+  baseUrl?: string;
+  signal?: AbortSignal;
 }
 
 /**
@@ -44,8 +62,19 @@ export interface Host extends CoreHost {
 export async function openHost(source?: string | Config | object, options: OpenOptions = {}): Promise<Host> {
   const { env = process.env, cwd = process.cwd() } = options;
   const config = await configOf(source, env, cwd);
-  const core = await openCore(config, { ...storeOf(config), ...options });
+  const stored = { ...storeOf(config), ...options };
+  const core = await openCore(config, stored);
   return Object.assign(core, {
+    async cost({ model, dialect = 'anthropic', baseUrl, signal }: CostOptions = {}): Promise<Cost> {
+      const named =
+        model === undefined ? undefined : countedModel(model, { env, ...(baseUrl && { baseUrl }) });
+      const subject = {
+        entries: core.catalog().entries,
+        servers: core.servers(),
+        calls: stored.usage?.read(),
+      };
+      return costOf(subject, named?.dialect ?? dialect, named, signal ?? new AbortController().signal);
+    },
     run: ({ model, baseUrl, dialect, messages, results, ...rest }: HostRunOptions): Run =>
       run(
         {
@@ -111,6 +140,7 @@ export type {
 export { type ErrorCode, MidspanError } from './errors.ts';
 export type { CallOutcome, CallRequest, CallSettings } from './host/call.ts';
 export type { Catalog, CatalogEntry, HiddenTool } from './host/catalog.ts';
+export type { Cost, GroupCost, ServerCost, ToolCost } from './host/cost.ts';
 export type { HostEvent, HostOptions, ServerStatus } from './host/host.ts';
 export type { NativeFunction, NativeOptions } from './host/natives.ts';
 export {

@@ -36,7 +36,7 @@ export const examples = (...lines: string[]): string =>
 /** Opens the configured servers, or only one of them, and closes them whatever happens. */
 export async function withHost<T>(
   context: Context,
-  options: { config?: string | undefined; only?: string; patient?: boolean },
+  options: { config?: string | undefined; only?: string; patient?: boolean; strict?: readonly string[] },
   use: (host: Host, config: Config) => Promise<T>,
 ): Promise<T> {
   const { print, env, cwd, signal } = context;
@@ -54,6 +54,7 @@ export async function withHost<T>(
     env,
     cwd,
     signal,
+    ...(options.strict !== undefined && { strict: options.strict }),
     onEvent(event) {
       if (event.type === 'warning') {
         print.note(

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import type { Host } from '../index.ts';
-import type { DialectId } from '../dialects/dialect.ts';
+import type { CompileEntry, DialectId } from '../dialects/dialect.ts';
+import { MidspanError } from '../errors.ts';
 import {
   type CommonOptions,
   type Context,
@@ -23,6 +24,8 @@ const FORMS = [
 
 interface ToolsOptions extends CommonOptions {
   for?: (typeof FORMS)[number];
+  report?: boolean;
+  strict?: string[];
   why?: string;
 }
 
@@ -33,13 +36,19 @@ export function toolsCommand(context: Context, exit: (code: number) => void): Co
     .addOption(
       new Option('--for <api>', 'compile the definitions for one API and report what changed').choices(FORMS),
     )
+    .option('--report', 'with --for: every change in words, what had to be left out first')
+    .option(
+      '--strict <globs...>',
+      "ask for the API's schema-enforced mode for tools whose exposed names match",
+    )
     .option('--why <name>', 'say what a name stands for, or why it is not shown')
     .addHelpText(
       'after',
       examples(
         'tools',
         'tools --for anthropic --json | jq .tools > tools.json',
-        'tools --for openai-responses',
+        'tools --for gemini --report',
+        "tools --for openai-responses --strict 'files__*' --report",
         'tools --why files__read_file',
       ),
     )
@@ -51,7 +60,15 @@ export function toolsCommand(context: Context, exit: (code: number) => void): Co
 async function tools(context: Context, options: ToolsOptions): Promise<number> {
   const { print } = context;
   const asJson = options.json === true;
-  return withHost(context, { config: options.config, patient: true }, async (host) => {
+  if (options.report === true && (options.for === undefined || options.for === 'mcp')) {
+    throw new MidspanError({
+      code: 'usage',
+      what: 'a report is about one API',
+      next: `Name it: --report --for ${FORMS[0]}`,
+    });
+  }
+  const { config, strict } = options;
+  return withHost(context, { config, patient: true, ...(strict && { strict }) }, async (host) => {
     if (options.why !== undefined) {
       const why = host.catalog().why(options.why);
       if (asJson) print.json({ name: options.why, why });
@@ -60,7 +77,9 @@ async function tools(context: Context, options: ToolsOptions): Promise<number> {
     }
     if (options.for === undefined) printCatalog(host, print, asJson);
     else if (options.for === 'mcp') printDefinitions(host, print, asJson);
-    else printCompiled(host, options.for, print, asJson);
+    else if (asJson) printCompiledJson(host, options.for, print);
+    else if (options.report === true) printReport(host, options.for, print);
+    else printCompiled(host, options.for, print);
     noteFailures(host, print);
     return partial(host);
   });
@@ -102,17 +121,64 @@ function printDefinitions(host: Host, print: Printer, asJson: boolean): void {
   for (const tool of tools) print.text(`${JSON.stringify(tool, null, 2)}\n`);
 }
 
-function printCompiled(host: Host, dialect: DialectId, print: Printer, asJson: boolean): void {
+function printCompiledJson(host: Host, dialect: DialectId, print: Printer): void {
   const { tools, report } = host.tools(dialect);
-  if (asJson) return print.json({ dialect, tools, report });
+  const entries = report.map(({ name, ...rest }) => {
+    const { label = null, tool = name } = host.catalog().find(name) ?? {};
+    return { name, label, tool, ...rest };
+  });
+  print.json({ dialect, tools, report: entries });
+  noteLeftOut(report, print);
+}
+
+function printCompiled(host: Host, dialect: DialectId, print: Printer): void {
+  const { report } = host.tools(dialect);
   const heads = ['NAME', 'TOKENS', 'STATUS', 'CHANGES'].map((text): Part => ({ style: 'dim', text }));
   const rows = report.map(({ name, tokens, status, changes }): Part[] => [
     { style: 'bold', text: name },
     String(tokens),
-    { style: status === 'exact' ? 'green' : status === 'adapted' ? 'yellow' : 'red', text: status },
+    { style: STYLES[status], text: status },
     changes.join('; '),
   ]);
   print.table([heads, ...rows]);
-  const total = report.reduce((sum, { tokens }) => sum + tokens, 0);
-  print.note(`${tools.length} tools, about ${total} tokens in every request.`);
+  noteLeftOut(report, print);
+  noteTotal(report, print);
+}
+
+const STYLES = { 'left out': 'red', adapted: 'yellow', exact: 'green' } as const;
+
+/** What was lost comes first. */
+function printReport(host: Host, dialect: DialectId, print: Printer): void {
+  const { report } = host.tools(dialect);
+  for (const status of ['left out', 'adapted', 'exact'] as const) {
+    const entries = report.filter((entry) => entry.status === status);
+    if (entries.length === 0) continue;
+    print.line({ style: STYLES[status], text: `${status.toUpperCase()} (${entries.length})` });
+    for (const { name, tokens, changes, renamed } of entries) {
+      print.line(
+        '  ',
+        { style: 'bold', text: name },
+        status === 'left out' ? ' is not shown to the model' : `, about ${tokens} tokens`,
+      );
+      for (const change of changes) print.line(`    ${change}`);
+      for (const [original, shown] of Object.entries(renamed)) {
+        print.line(`    ${original} is shown as ${shown}`);
+      }
+    }
+  }
+  noteLeftOut(report, print);
+  noteTotal(report, print);
+}
+
+function noteLeftOut(report: readonly CompileEntry[], print: Printer): void {
+  for (const { name, status, changes } of report) {
+    if (status === 'left out')
+      print.note({ style: 'red', text: 'left out' }, ` ${name}: ${changes.join('; ')}`);
+  }
+}
+
+function noteTotal(report: readonly CompileEntry[], print: Printer): void {
+  const shown = report.filter(({ status }) => status !== 'left out');
+  const total = shown.reduce((sum, { tokens }) => sum + tokens, 0);
+  print.note(`${shown.length} tools, about ${total} tokens in every request.`);
 }
