@@ -151,7 +151,8 @@ export {
   type OpenModelOptions,
 } from './models/index.ts';
 export type { EndReason, Run, RunEvent, RunResult } from './run/events.ts';
-export { DEFAULT_LIMITS, type Limits, type RunOptions } from './run/options.ts';
+export { DEFAULT_LIMITS, type Limits } from './run/budget.ts';
+export type { RunOptions } from './run/options.ts';
 export type { EraVerdicts, ServerInfo, ServerState } from './servers/server.ts';
 export type {
   ContentBlock,

@@ -8,6 +8,7 @@ import type { JsonObject, Progress, ToolResult } from '../types.ts';
  * Why a run ended.
  * - `complete`: the model gave its answer.
  * - `max-turns`, `max-calls`, `time`, `tokens`: a limit of the run was reached; what was still to be called is answered as not run.
+ * - `loop`: the same calls brought the same results again and again; `detail` says which.
  * - `aborted`: by `abort()`, by the caller's signal, or because the reader of the events left.
  * - `max-tokens`: the answer was cut at the output limit of a turn. Calls of that turn were not run.
  * - `refusal`, `content-filter`: the model, or a filter of its API, would not answer.
@@ -20,6 +21,7 @@ export type EndReason =
   | 'max-calls'
   | 'time'
   | 'tokens'
+  | 'loop'
   | 'aborted'
   | 'max-tokens'
   | 'refusal'

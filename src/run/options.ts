@@ -6,6 +6,7 @@ import type { CallOutcome } from '../host/call.ts';
 import type { Delegation, DelegationOptions } from '../host/delegation.ts';
 import type { Model } from '../models/model.ts';
 import type { JsonObject, Progress } from '../types.ts';
+import type { Limits } from './budget.ts';
 
 /** A tool as the run needs it: what the model is shown, and whose it is for the events. */
 export interface RunTool extends ExposedTool {
@@ -29,24 +30,6 @@ export interface RunHost {
     options: { signal: AbortSignal; onProgress?: (progress: Progress) => void; compiled?: Compiled },
   ): Promise<CallOutcome>;
 }
-
-export interface Limits {
-  /** Answers of the model. */
-  turns: number;
-  /** Tool calls, those that were answered without being run included. */
-  calls: number;
-  /** Wall-clock time of the whole run. */
-  milliseconds: number;
-  /** Input and output tokens of all turns, as the API counts them. */
-  tokens: number;
-}
-
-export const DEFAULT_LIMITS: Readonly<Limits> = {
-  turns: 50,
-  calls: 200,
-  milliseconds: 30 * 60_000,
-  tokens: 2_000_000,
-};
 
 export interface RunOptions {
   model: Model;

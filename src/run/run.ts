@@ -1,31 +1,26 @@
 /** The tool-calling loop: the model answers, its calls are run, their results go back, until it stops calling or is stopped. */
 import picomatch from 'picomatch';
-import type {
-  AssistantMessage,
-  Choice,
-  Compiled,
-  Message,
-  Stop as TurnStop,
-  Turn,
-  Usage,
-} from '../dialects/dialect.ts';
-import { MidspanError, messageOf } from '../errors.ts';
+import type { AssistantMessage, Choice, Compiled, Message, Turn, Usage } from '../dialects/dialect.ts';
+import { MidspanError } from '../errors.ts';
 import type { ModelRequest } from '../models/model.ts';
 import type { Delegation } from '../host/delegation.ts';
+import { addUsage, type Limits, limitsOf, limitWatch, tokensOf } from './budget.ts';
 import { answerCalls, CONCURRENT_CALLS } from './calls.ts';
-import type { EndReason, Run, RunEvent, RunResult } from './events.ts';
-import { DEFAULT_LIMITS, type Limits, type RunHost, type RunOptions, type RunTool } from './options.ts';
+import { type End, endOf, failure } from './ends.ts';
+import type { Run, RunEvent, RunResult } from './events.ts';
+import { loopGuard } from './guards.ts';
+import type { RunHost, RunOptions, RunTool } from './options.ts';
 import { ProviderCalls } from './provider-calls.ts';
 import { EventQueue } from './queue.ts';
 import { Stop } from './stop.ts';
-import { goesOn, idsOf, isEmpty, keepTurn, salvage, separateIds, settle } from './transcript.ts';
+import { goesOn, idsOf, isEmpty, keepTurn, salvage, separateIds, settle, withNotes } from './transcript.ts';
 
 /**
  * Starts a run. It goes on whether or not its events are read; leaving the loop over the events aborts it.
  * @throws MidspanError `usage` for options that make no sense. Everything later is told by events and the result.
  */
 export function run(host: RunHost, options: RunOptions): Run {
-  const limits = limitsOf(options);
+  const limits = limitsOf(options.limits);
   if (options.messages.length === 0) {
     throw new MidspanError({
       code: 'usage',
@@ -45,36 +40,6 @@ export function run(host: RunHost, options: RunOptions): Run {
   };
 }
 
-function limitsOf({ limits }: RunOptions): Limits {
-  const all = { ...DEFAULT_LIMITS, ...limits };
-  for (const [name, value] of Object.entries(all)) {
-    if (typeof value !== 'number' || !(value >= 0)) {
-      throw new MidspanError({ code: 'usage', what: `limits.${name} must be a number that is not negative` });
-    }
-  }
-  return all;
-}
-
-interface End {
-  reason: EndReason;
-  detail?: string;
-  error?: MidspanError;
-}
-
-/** Of a turn that has no calls to answer. Some APIs say that there are calls when there are none. */
-const REASON_OF_STOP: Record<TurnStop, EndReason> = {
-  complete: 'complete',
-  calls: 'complete',
-  pause: 'complete',
-  compaction: 'complete',
-  'stop-sequence': 'complete',
-  'max-tokens': 'max-tokens',
-  refusal: 'refusal',
-  'content-filter': 'content-filter',
-  'context-window': 'context-window',
-  failed: 'failed',
-};
-
 class Conversation {
   readonly #host: RunHost;
   readonly #options: RunOptions;
@@ -85,6 +50,9 @@ class Conversation {
   readonly #ids: Set<string>;
   readonly #warned = new Set<string>();
   readonly #usage: Usage = { input: 0, output: 0 };
+  readonly #started = performance.now();
+  readonly #guard: ReturnType<typeof loopGuard>;
+  readonly #watchLimits: ReturnType<typeof limitWatch>;
   #delegation: Delegation = NO_DELEGATION;
   #served: ProviderCalls;
   #choice: Choice | undefined;
@@ -104,6 +72,8 @@ class Conversation {
     this.#limits = limits;
     this.#stop = stop;
     this.#emit = emit;
+    this.#guard = loopGuard(limits.rounds);
+    this.#watchLimits = limitWatch(limits);
     this.#messages = settle(
       options.messages,
       'The call was not run: the conversation had ended before it could be.',
@@ -331,8 +301,23 @@ class Conversation {
       limit: (this.#stop.cause ?? end)?.detail,
       signal: this.#stop.signal,
     });
-    this.#messages.push({ role: 'tool', results, ...(approvals.length > 0 && { approvals }) });
-    return this.#stop.cause ?? end;
+    const { tell, end: circles } = this.#guard(results);
+    const near = this.#watchLimits({
+      turns: this.#turns,
+      calls: this.#count(),
+      milliseconds: performance.now() - this.#started,
+      tokens: tokensOf(this.#usage),
+    });
+    const notes = [tell, near].filter((note) => note !== undefined);
+    for (const note of notes) this.#warn(note);
+    this.#messages.push({
+      role: 'tool',
+      results: withNotes(results, notes),
+      ...(approvals.length > 0 && { approvals }),
+    });
+    return (
+      this.#stop.cause ?? end ?? (circles === undefined ? undefined : { reason: 'loop', detail: circles })
+    );
   }
 
   #spent(): End | undefined {
@@ -367,31 +352,10 @@ function selected(tools: readonly RunTool[], globs: RunOptions['tools']): RunToo
   return tools.filter(({ name }) => matches(name));
 }
 
-function failure(error: unknown): End {
-  return { reason: 'failed', detail: messageOf(error), ...(error instanceof MidspanError && { error }) };
-}
-
-function endOf({ stop, detail }: Turn): End {
-  return { reason: REASON_OF_STOP[stop], ...(detail !== undefined && { detail }) };
-}
-
 /** What a choice becomes once the model has made the call that it forced. */
 function afterCall(choice: Choice | undefined): Choice | undefined {
   if (choice === 'required') return 'auto';
   if (typeof choice !== 'object') return choice;
   if ('tool' in choice) return 'auto';
   return choice.required === true ? { tools: choice.tools } : choice;
-}
-
-function addUsage(total: Usage, turn: Usage): void {
-  total.input += turn.input;
-  total.output += turn.output;
-  for (const member of ['cacheRead', 'cacheWrite', 'reasoning'] as const) {
-    const value = turn[member];
-    if (value !== undefined) total[member] = (total[member] ?? 0) + value;
-  }
-}
-
-function tokensOf(usage: Usage): number {
-  return usage.input + usage.output;
 }

@@ -3,7 +3,7 @@
  * so that every provider's API accepts the conversation at any time.
  */
 import { approvalsOf } from '../dialects/conversation.ts';
-import type { AssistantMessage, Call, Message, Turn } from '../dialects/dialect.ts';
+import type { AssistantMessage, Call, CallResult, Message, Turn } from '../dialects/dialect.ts';
 import type { ToolResult } from '../types.ts';
 
 export function errorResult(text: string): ToolResult {
@@ -101,4 +101,13 @@ export function keepTurn(turn: Turn): { message: AssistantMessage; discarded: Ca
 /** The provider wants the conversation again as it is, its own items included. */
 export function goesOn(turn: Turn): boolean {
   return turn.stop === 'pause' || turn.stop === 'compaction';
+}
+
+/** What the model is told beside the results, behind the last of them. */
+export function withNotes(results: readonly CallResult[], notes: readonly string[]): CallResult[] {
+  return results.map((each, index) => {
+    if (notes.length === 0 || index < results.length - 1) return each;
+    const told = notes.map((note) => ({ type: 'text', text: `[midspan] ${note}` }));
+    return { ...each, result: { ...each.result, content: [...each.result.content, ...told] } };
+  });
 }

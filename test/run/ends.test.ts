@@ -57,6 +57,30 @@ describe.each(apis)('a run on $name', (api) => {
       await goesOn(api, result.messages, host());
     });
 
+    it('R11: ends a run that goes in circles, after the model was told once', async () => {
+      const { started } = await begin(api, loop, host(), { limits: { rounds: 4 } });
+      const { result, events } = await collect(started);
+      expect(result).toMatchObject({ reason: 'loop', turns: 2, calls: 4 });
+      expect(result.detail).toContain('the same calls');
+      expect(ofType(events, 'warning').map(({ message }) => message)).toEqual([
+        expect.stringContaining('3 times in a row'),
+      ]);
+      expect(JSON.stringify(result.messages.at(-1))).toContain('[midspan] Note: the same calls');
+      await goesOn(api, result.messages, host());
+    });
+
+    it('tells the model once that a limit comes near', async () => {
+      let count = 0;
+      const counting = fakeHost({ a__x: () => done(`${(count += 1)}`) });
+      const { started } = await begin(api, loop, counting, { limits: { turns: 5 } });
+      const { result, events } = await collect(started);
+      expect(result.reason).toBe('max-turns');
+      expect(ofType(events, 'warning').map(({ message }) => message)).toEqual([
+        'Note: this run has used 4 of 5 turns. Finish with what you have.',
+      ]);
+      expect(JSON.stringify(result.messages)).toContain('[midspan] Note: this run has used 4 of 5 turns');
+    });
+
     it('ends when its time is over, in the middle of a call', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       try {
