@@ -13,6 +13,7 @@ describe('midspan', () => {
       ['--help'],
       ['servers', '--help'],
       ['tools', '--help'],
+      ['cost', '--help'],
       ['call', '--help'],
       ['run', '--help'],
     ]) {
@@ -101,6 +102,7 @@ describe('midspan tools', () => {
     };
     expect(Object.keys(anthropic)).toEqual(['dialect', 'tools', 'report']);
     expect(anthropic.tools.map(({ name }) => name)).toEqual([
+      'read_result',
       'test__echo',
       'test__fail',
       'test__hostile',
@@ -110,15 +112,17 @@ describe('midspan tools', () => {
     ]);
     expect(anthropic.tools.every(({ input_schema }) => input_schema.type === 'object')).toBe(true);
     const openai = json((await midspan(['tools', '--for', 'openai-responses', '--json'])).out);
-    expect(openai).toMatchObject({ tools: [{ type: 'function', name: 'test__echo' }, {}, {}, {}, {}, {}] });
+    expect(openai).toMatchObject({
+      tools: [{}, { type: 'function', name: 'test__echo' }, {}, {}, {}, {}, {}],
+    });
     const mcp = json((await midspan(['tools', '--for', 'mcp', '--json'])).out);
     expect(mcp).toMatchObject({
       dialect: 'mcp',
-      tools: [{ name: 'test__echo', inputSchema: {} }, {}, {}, {}, {}, {}],
+      tools: [{ name: 'read_result' }, { name: 'test__echo', inputSchema: {} }, {}, {}, {}, {}, {}],
     });
     const plain = json((await midspan(['tools', '--json'])).out);
     expect(plain).toMatchObject({
-      tools: [{ name: 'test__echo', label: 'test', tool: 'echo' }, {}, {}, {}, {}, {}],
+      tools: [{ label: null }, { name: 'test__echo', label: 'test', tool: 'echo' }, {}, {}, {}, {}, {}],
       hidden: [],
     });
   });
