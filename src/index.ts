@@ -1,9 +1,11 @@
 /** The library's front door. */
 import { join } from 'node:path';
+import picomatch from 'picomatch';
 import { type Config, loadConfig, readConfig } from './config/config.ts';
 import type { DialectId, Message } from './dialects/dialect.ts';
 import { type Cost, costOf } from './host/cost.ts';
 import { type CoreHost, type HostOptions, openCore } from './host/host.ts';
+import { READ_RESULT } from './host/kept.ts';
 import { countedModel } from './models/count.ts';
 import { type Model, openModel, type OpenModelOptions } from './models/index.ts';
 import type { Run } from './run/events.ts';
@@ -86,7 +88,7 @@ export async function openHost(source?: string | Config | object, options: OpenO
         },
         {
           ...rest,
-          results: { ...(core.keep !== undefined && { keep: core.keep }), ...results },
+          results: { ...(canRead(rest.tools) && core.keep !== undefined && { keep: core.keep }), ...results },
           model:
             typeof model === 'string'
               ? openModel(model, {
@@ -114,6 +116,10 @@ async function configOf(
 
 const isConfig = (source: object): source is Config =>
   'format' in source && 'servers' in source && 'warnings' in source;
+
+/** A handle is of no use to a model that is not offered the function that reads by it. */
+const canRead = (globs: RunOptions['tools']): boolean =>
+  globs === undefined || (globs !== 'none' && globs.length > 0 && picomatch([...globs])(READ_RESULT));
 
 /** What outlives the process is kept beside the configuration; one without a file leaves nothing behind. */
 function storeOf({ path }: Config): Pick<HostOptions, 'verdicts' | 'usage'> {

@@ -20,7 +20,7 @@ describe('midspan.json', () => {
             "command": "npx", "args": ["-y", "server-filesystem", "\${ROOT:-.}"],
             "env": { "TOKEN": "\${TOKEN}" }, "cwd": "sub",
             "era": "legacy", "timeouts": { "start": 5000, "call": 60000, "callMax": 600000 },
-            "tools": { "allow": ["read_*"], "deny": ["read_secret"], "alias": { "read_file": "read" } },
+            "tools": { "allow": ["read_*"], "deny": ["read_secret"], "strict": ["read_f*"], "alias": { "read_file": "read" } },
           },
           "remote": { "type": "streamable-http", "url": "https://example.com/mcp", "headers": { "Authorization": "Bearer \${TOKEN}" } },
           "old": { "type": "sse", "url": "http://localhost:8080/sse", "disabled": true },
@@ -44,7 +44,12 @@ describe('midspan.json', () => {
           },
           era: 'legacy',
           timeouts: { start: 5000, call: 60_000, callMax: 600_000 },
-          tools: { allow: ['read_*'], deny: ['read_secret'], alias: { read_file: 'read' } },
+          tools: {
+            allow: ['read_*'],
+            deny: ['read_secret'],
+            strict: ['read_f*'],
+            alias: { read_file: 'read' },
+          },
         },
         {
           label: 'remote',

@@ -273,6 +273,14 @@ for (const api of apis) {
       expect(sent[1]?.split(PAYLOAD.rows.at(-1)?.name ?? '')).toHaveLength(2);
     });
 
+    it('names no handle to a model that is not offered the function', async () => {
+      const script = (_: string, index: number) => (index === 0 ? calling('zip') : { text: 'Seen.' });
+      const { sent } = await converse(await host(), script, { tools: ['big__*'] });
+      expect(sent[1]).toContain('application/zip 104 B cannot be shown]');
+      const named = await converse(await host(), script, { tools: ['big__*', READ_RESULT] });
+      expect(handlesIn(named.sent[1] ?? '')).toHaveLength(1);
+    });
+
     it("takes the caller's own way of keeping before the host's", async () => {
       const { sent } = await converse(
         await host(),
