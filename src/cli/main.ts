@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { MidspanError, messageOf } from '../errors.ts';
 import { callCommand } from './call.ts';
+import { compareCommand } from './compare.ts';
 import { type Context, examples } from './context.ts';
 import { costCommand } from './cost.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
@@ -50,7 +51,7 @@ function createProgram(context: Context, exit: (code: number) => void): Command 
       `${examples('servers', 'tools --for anthropic', 'call files list_directory path=.')}
 Exit codes: 0 good, 1 failed, 2 usage or configuration, 3 needs sign-in, 4 unreachable, 5 tool error, 6 needs approval.`,
     );
-  for (const create of [serversCommand, toolsCommand, costCommand, callCommand, runCommand]) {
+  for (const create of [serversCommand, toolsCommand, costCommand, callCommand, compareCommand, runCommand]) {
     program.addCommand(create(context, exit));
   }
   for (const command of [program, ...program.commands]) {

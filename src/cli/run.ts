@@ -101,7 +101,7 @@ function show(event: RunEvent, print: Printer): void {
     case 'call.started':
       return print.note(
         { style: 'dim', text: 'call ' },
-        ` ${event.name} ${cut(JSON.stringify(event.arguments), 100)}`,
+        ` ${event.name} ${cut(JSON.stringify(event.arguments), 100)}${event.via === undefined ? '' : ', by the provider'}`,
       );
     case 'call.progress':
       return print.status(

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { providersOf } from '../host/delegation.ts';
 import type { Host } from '../index.ts';
 import { type CommonOptions, type Context, examples, withCommonOptions, withHost } from './context.ts';
 import { EXIT } from './exit.ts';
@@ -27,24 +28,29 @@ interface Row {
   version?: string;
   tools?: number;
   tokens?: number;
+  /** Only of servers that are left to providers: which of them can have it, and why not. */
+  providers?: ReturnType<typeof providersOf>;
   error?: { code: string; message: string };
 }
 
 async function servers(context: Context, options: CommonOptions): Promise<number> {
   return withHost(context, { config: options.config, patient: true }, async (host, config) => {
-    const transports = new Map(config.servers.map(({ label, transport }) => [label, transport.type]));
+    const specs = new Map(config.servers.map((spec) => [spec.label, spec]));
     const tokens = tokensByLabel(host);
+    const { providersOf } = await import('../host/delegation.ts');
     const rows = host.servers().map((server): Row => {
       const { label, state, info, error, tools } = server;
       const { name, version } = info?.serverInfo ?? {};
+      const spec = specs.get(label);
       return {
         label,
         status: state,
-        transport: info?.transport ?? transports.get(label) ?? 'stdio',
+        transport: info?.transport ?? specs.get(label)?.transport.type ?? 'stdio',
         ...(info !== undefined && { era: info.era, protocolVersion: info.protocolVersion }),
         ...(typeof name === 'string' && { name }),
         ...(typeof version === 'string' && { version }),
         ...(tools !== undefined && { tools, tokens: tokens.get(label) ?? 0 }),
+        ...(spec?.via === 'provider' && { providers: providersOf(spec) }),
         ...(error !== undefined && { error: { code: error.code, message: error.message } }),
       };
     });
@@ -87,5 +93,11 @@ function printRows(rows: readonly Row[], print: Printer): void {
     [row.name, row.version].filter((part) => part !== undefined).join(' '),
   ]);
   print.table([heads.map((text): Part => ({ style: 'dim', text })), ...cells]);
+  for (const { label, providers } of rows) {
+    if (providers === undefined) continue;
+    print.note(`${label} is left to the model's provider in runs:`);
+    for (const { provider, dialect, problem } of providers)
+      print.note(`  ${provider} (${dialect}): ${problem === undefined ? 'yes' : `no, ${problem}`}`);
+  }
   for (const { error } of rows) if (error !== undefined) print.noteText(`\n${error.message}`);
 }
