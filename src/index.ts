@@ -130,6 +130,14 @@ function storeOf({ path }: Config): Pick<HostOptions, 'verdicts' | 'usage'> {
 
 export type { Answer, Ask, Asks } from './asks/asks.ts';
 export { nobody } from './asks/asks.ts';
+export {
+  type ComparedHost,
+  compare,
+  type CompareOptions,
+  type Comparison,
+  type Way,
+} from './compare/compare.ts';
+export type { Feature } from './compare/features.ts';
 export type { Config } from './config/config.ts';
 export { loadConfig, readConfig } from './config/config.ts';
 export type {
@@ -147,6 +155,7 @@ export { type ErrorCode, MidspanError } from './errors.ts';
 export type { CallOutcome, CallRequest, CallSettings } from './host/call.ts';
 export type { Catalog, CatalogEntry, HiddenTool } from './host/catalog.ts';
 export type { Cost, GroupCost, ServerCost, ToolCost } from './host/cost.ts';
+export type { Delegation } from './host/delegation.ts';
 export type { HostEvent, HostOptions, ServerStatus } from './host/host.ts';
 export type { NativeFunction, NativeOptions } from './host/natives.ts';
 export {
