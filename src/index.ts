@@ -159,8 +159,13 @@ export type { Delegation } from './host/delegation.ts';
 export type { HostEvent, HostOptions, ServerStatus } from './host/host.ts';
 export type { NativeFunction, NativeOptions } from './host/natives.ts';
 export {
+  chooseModel,
+  type ChooseModelOptions,
+  type ChosenModel,
+  DEFAULT_MODELS,
   type Model,
   MODEL_FORMS,
+  MODEL_VARIABLES,
   type ModelRequest,
   openModel,
   type OpenModelOptions,

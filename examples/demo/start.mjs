@@ -4,23 +4,22 @@ import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openHost, openModel } from 'midspan';
+import { chooseModel, MODEL_VARIABLES, openHost, openModel } from 'midspan';
 
 const here = fileURLToPath(new URL('./', import.meta.url));
 const task =
   'Read ideas.txt and shopping.txt in my notes, count the words of each, add the two numbers up, remember the notes, ' +
   'and tell me the numbers and what time it is.';
 
-/** A real model where one is configured, else the scripted one. */
-function chooseModel(env) {
-  const set = (name) => env[name] !== undefined && env[name] !== '';
-  if (set('MIDSPAN_MODEL')) return [env.MIDSPAN_MODEL, 'MIDSPAN_MODEL is set'];
-  if (set('ANTHROPIC_API_KEY')) return ['anthropic:claude-sonnet-5-5', 'ANTHROPIC_API_KEY is set'];
-  if (set('OPENAI_API_KEY')) return ['openai:gpt-6-astra', 'OPENAI_API_KEY is set'];
-  return [
-    `script:${join(here, 'start.json')}`,
-    'scripted, since no model is configured: set ANTHROPIC_API_KEY, OPENAI_API_KEY or MIDSPAN_MODEL',
-  ];
+/** A real model where one is configured or runs on this machine, else the scripted one. */
+async function modelOrScript() {
+  const chosen = await chooseModel();
+  return (
+    chosen ?? {
+      model: openModel(`script:${join(here, 'start.json')}`),
+      why: `scripted: no local server answers, and none of ${MODEL_VARIABLES.join(', ')} is set`,
+    }
+  );
 }
 
 /** A native function: it stands beside the servers' tools. */
@@ -39,10 +38,9 @@ const host = await openHost(join(here, 'midspan.json'), {
   onEvent: (event) => event.type === 'warning' && console.error(`warning: ${event.message}`),
 });
 try {
-  const [name, reason] = chooseModel(process.env);
-  const model = openModel(name);
+  const { model, why } = await modelOrScript();
   showServers(model.dialect.id);
-  console.log(`\nModel: ${name.replace(here, 'examples/demo/')} (${reason})\nTask:  ${task}\n`);
+  console.log(`\nModel: ${model.name.replace(here, 'examples/demo/')} (${why})\nTask:  ${task}\n`);
   process.exitCode = await showRun(host.run({ model, messages: task }));
 } finally {
   await host.close();

@@ -1,5 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { suggestion } from '../config/problems.ts';
 import { MidspanError } from '../errors.ts';
+import type { Choice, Host, Model } from '../index.ts';
+import { MODEL_FORMS } from '../models/forms.ts';
 import type { RunEvent } from '../run/events.ts';
 import {
   type CommonOptions,
@@ -14,10 +17,14 @@ import { EXIT, exitCodeOf } from './exit.ts';
 import { cut, type Printer } from './print.ts';
 
 interface RunOptions extends CommonOptions {
-  model: string;
+  model?: string;
+  baseUrl?: string;
   system?: string;
+  choice?: string;
+  parallel: boolean;
   maxTurns?: number;
   maxCalls?: number;
+  maxRounds?: number;
   maxSeconds?: number;
   maxTokens?: number;
   tools?: string[];
@@ -28,20 +35,31 @@ export function runCommand(context: Context, exit: (code: number) => void): Comm
   return withCommonOptions(new Command('run'))
     .description('let a model answer a prompt with the tools of all servers')
     .argument('[prompt]', 'what to do; - or nothing reads it from standard input')
-    .requiredOption('-m, --model <model>', 'such as anthropic:<model>, openai:<model> or script:<file>')
+    .option(
+      '-m, --model <model>',
+      'a form below; default: what is configured, else what runs on this machine',
+    )
+    .option('--base-url <url>', "the API's address; without a model: a Chat Completions server")
     .option('--system <text>', 'the system prompt')
     .option('--tools <globs...>', 'offer only tools whose exposed names match')
+    .option('--choice <choice>', `${CHOICES.join(', ')}, or the exposed name of the tool to call first`)
+    .option('--no-parallel', 'one call at a time')
     .option('--max-turns <n>', 'answers of the model', whole)
     .option('--max-calls <n>', 'tool calls', whole)
+    .option('--max-rounds <n>', 'rounds of the same calls with the same results; 0: no end to them', whole)
     .option('--max-seconds <n>', 'time for the whole run', whole)
     .option('--max-tokens <n>', 'output tokens of each answer', whole)
     .addHelpText(
       'after',
-      examples(
-        "run --model anthropic:claude-sonnet-4-5 'List the files here and sum up the README'",
-        "run --model openai:gpt-5 --max-turns 5 --tools 'files__*' -- 'What changed today?'",
-        'run --model script:tour.json --json - < prompt.txt',
-      ),
+      `
+Models:
+${MODEL_FORMS.map(({ form, what }) => `  ${form.padEnd(28)}  ${what}`).join('\n')}
+${examples(
+  "run 'List the files here and sum up the README'",
+  "run --model anthropic:claude-sonnet-5-5 --choice required 'What changed today?'",
+  "run --model openai-chat:qwen3 --base-url http://localhost:11434/v1 --tools 'files__*' -- 'What is here?'",
+  'run --model script:tour.json --json - < prompt.txt',
+)}`,
     )
     .action(async (prompt: string | undefined, options: RunOptions) => {
       exit(await run(context, prompt, options));
@@ -51,18 +69,22 @@ export function runCommand(context: Context, exit: (code: number) => void): Comm
 async function run(context: Context, prompt: string | undefined, options: RunOptions): Promise<number> {
   const { print, signal } = context;
   const content = await promptText(context, prompt);
+  const model = await modelOf(context, options);
   return withHost(context, { config: options.config }, async (host) => {
     noteFailures(host, print);
     const limits = {
       ...(options.maxTurns !== undefined && { turns: options.maxTurns }),
       ...(options.maxCalls !== undefined && { calls: options.maxCalls }),
+      ...(options.maxRounds !== undefined && { rounds: options.maxRounds }),
       ...(options.maxSeconds !== undefined && { milliseconds: options.maxSeconds * 1000 }),
     };
     const running = host.run({
-      model: options.model,
+      model,
       messages: [{ role: 'user', content }],
       limits,
       signal,
+      parallel: options.parallel,
+      ...(options.choice !== undefined && { choice: choiceOf(options.choice, host) }),
       ...(options.system !== undefined && { system: options.system }),
       ...(options.tools !== undefined && { tools: options.tools }),
       ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
@@ -74,6 +96,41 @@ async function run(context: Context, prompt: string | undefined, options: RunOpt
     const { reason, error } = await running.result;
     if (reason === 'complete') return EXIT.good;
     return error === undefined ? EXIT.failed : exitCodeOf(error);
+  });
+}
+
+/** The model that was named, or the one that is there. */
+async function modelOf(
+  { env, signal, print }: Context,
+  { model: name, baseUrl }: RunOptions,
+): Promise<Model> {
+  const { chooseModel, MODEL_VARIABLES, openModel } = await import('../index.ts');
+  const access = { env, ...(baseUrl !== undefined && { baseUrl }) };
+  if (name !== undefined) return openModel(name, access);
+  print.status('Looking for a model');
+  const chosen = await chooseModel({ ...access, signal }).finally(() => print.status(undefined));
+  if (chosen === undefined) {
+    throw new MidspanError({
+      code: 'usage',
+      what: 'there is no model: none is named or configured, and no local server answers',
+      next: `Give --model, set one of ${MODEL_VARIABLES.join(', ')}, or start Ollama, LM Studio, vLLM or llama.cpp`,
+    });
+  }
+  print.note({ style: 'dim', text: 'model' }, ` ${chosen.model.name} (${chosen.why})`);
+  return chosen.model;
+}
+
+const CHOICES = ['auto', 'required', 'none', 'validated'] as const;
+
+function choiceOf(word: string, host: Host): Choice {
+  const known = CHOICES.find((choice) => choice === word);
+  if (known !== undefined) return known;
+  const names = host.catalog().entries.map(({ name }) => name);
+  if (names.includes(word)) return { tool: word };
+  throw new MidspanError({
+    code: 'usage',
+    what: `--choice ${JSON.stringify(word)} is neither ${CHOICES.join(', ')} nor a tool that is there${suggestion(word, [...CHOICES, ...names])}`,
+    next: '`midspan tools` lists the tools',
   });
 }
 

@@ -24,5 +24,6 @@ export function anthropicModel(model: string, access: Access): Model {
     },
     key,
     signIn: 'Check ANTHROPIC_API_KEY',
+    env: access.env,
   });
 }

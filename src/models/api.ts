@@ -2,6 +2,7 @@
 import type { Dialect } from '../dialects/dialect.ts';
 import { MidspanError } from '../errors.ts';
 import type { RemoteServer } from '../dialects/dialect.ts';
+import { isThisMachine } from '../proxy.ts';
 import { streamEvents } from './http.ts';
 import type { Model } from './model.ts';
 
@@ -16,13 +17,15 @@ export interface Api {
   key: string | undefined;
   /** What to do when the API does not know us. */
   signIn: string;
+  /** Of which the proxy variables are used. */
+  env: Access['env'];
 }
 
-export function apiModel({ name, model, dialect, url, headers, key, signIn }: Api): Model {
+export function apiModel({ name, model, dialect, url, headers, key, signIn, env }: Api): Model {
   return {
     name,
     dialect,
-    ...(dialect.connector !== undefined && { reach: isLocal(url) ? 'local' : 'internet' }),
+    ...(dialect.connector !== undefined && { reach: isThisMachine(new URL(url)) ? 'local' : 'internet' }),
     async *stream({ results, ...request }, { signal, onLoss }) {
       const { body, losses, headers: more } = dialect.request({ ...request, model }, { ...results, model });
       for (const loss of losses) onLoss?.(loss);
@@ -34,6 +37,7 @@ export function apiModel({ name, model, dialect, url, headers, key, signIn }: Ap
           headers: { ...headers, ...more },
           body,
           signal,
+          env,
           key,
           credentials: credentialsOf(request.servers ?? []),
           signIn,
@@ -46,11 +50,6 @@ export function apiModel({ name, model, dialect, url, headers, key, signIn }: Ap
       }
     },
   };
-}
-
-function isLocal(url: string): boolean {
-  const { hostname } = new URL(url);
-  return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
 /** What the provider is given to sign in to servers, and must not say again. */

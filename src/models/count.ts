@@ -77,21 +77,28 @@ const apis: Readonly<Record<string, CountingApi>> = {
   },
 };
 
+const withoutCounting: Readonly<Record<string, { dialect: DialectId; reason: string }>> = {
+  'openai-chat': { dialect: 'openai-chat', reason: 'Chat Completions has no endpoint that counts' },
+  'gemini-interactions': {
+    dialect: 'gemini-interactions',
+    reason: 'the Interactions API has no endpoint that counts',
+  },
+};
+
 /**
  * @param name as in `openModel`.
  * @throws MidspanError `usage` for a name of no API.
  */
 export function countedModel(name: string, access: Access): CountedModel {
   const [, prefix = '', model = ''] = /^([a-z-]+):(.+)$/s.exec(name) ?? [];
-  if (prefix === 'openai-chat') {
-    return { model, dialect: 'openai-chat', reason: 'Chat Completions has no endpoint that counts' };
-  }
+  const uncounted = Object.hasOwn(withoutCounting, prefix) ? withoutCounting[prefix] : undefined;
+  if (uncounted !== undefined) return { model, ...uncounted };
   const api = Object.hasOwn(apis, prefix) ? apis[prefix] : undefined;
   if (api === undefined) {
     throw new MidspanError({
       code: 'usage',
       what: `${JSON.stringify(name)} names no model of an API`,
-      next: `Use one of ${[...Object.keys(apis), 'openai-chat'].map((known) => `${known}:<model>`).join(', ')}`,
+      next: `Use one of ${[...Object.keys(apis), ...Object.keys(withoutCounting)].map((known) => `${known}:<model>`).join(', ')}`,
     });
   }
   const { dialect, names } = api;
@@ -109,6 +116,7 @@ export function countedModel(name: string, access: Access): CountedModel {
         headers: { accept: 'application/json', ...api.headers(key) },
         body: api.body(model, tools),
         signal,
+        env: access.env,
         key,
         signIn: `Check ${names.keys[0]}`,
       });

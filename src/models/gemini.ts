@@ -18,5 +18,6 @@ export function geminiModel(model: string, access: Access): Model {
     headers: key === undefined ? {} : { 'x-goog-api-key': key },
     key,
     signIn: 'Check GEMINI_API_KEY',
+    env: access.env,
   });
 }

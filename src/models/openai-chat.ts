@@ -21,5 +21,6 @@ export function openaiChatModel(model: string, access: Access): Model {
     headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
     key,
     signIn: 'Check OPENAI_API_KEY',
+    env: access.env,
   });
 }

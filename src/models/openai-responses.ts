@@ -18,5 +18,6 @@ export function openaiResponsesModel(model: string, access: Access): Model {
     headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
     key,
     signIn: 'Check OPENAI_API_KEY',
+    env: access.env,
   });
 }
