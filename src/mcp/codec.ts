@@ -46,6 +46,8 @@ export interface Codec {
   readonly cancelByClosing: boolean;
   /** HTTP: arguments that a tool marks `x-mcp-header` go as headers too. */
   readonly mirrorsArguments: boolean;
+  /** What `_meta` of a request must hold for the server to log while it works; undefined where it logs unasked. */
+  readonly logging?: JsonObject;
   /** Request params as this revision sends them. `token` asks for progress. */
   params(params: JsonObject, token?: RequestId): JsonObject;
   /** HTTP headers of a request; `mirrored` are arguments that its tool wants as headers (see headers.ts). */

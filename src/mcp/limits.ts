@@ -5,6 +5,10 @@
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
+/** Nesting of one message, and the arrays and objects in it: deeper or more, and parsing alone would stall the host. */
+export const MESSAGE_DEPTH = 1024;
+export const MESSAGE_VALUES = 1_000_000;
+
 /** stdio: one line of a server's stdout. */
 export const LINE_BYTES = 16 * MiB;
 /** stdio: lines that are no messages, before the rest of them is dropped unseen. */
@@ -47,8 +51,10 @@ export const CONNECT_MS = 10_000;
 export const ENDPOINT_MS = 15_000;
 /** HTTP: an event stream that is still open after it carried its answer. */
 export const ANSWERED_STREAM_MS = 1_000;
+/** HTTP: how long the answer to a notification or to an answer of ours may take. */
+export const NOTICE_MS = 30_000;
 /** HTTP: how long a DELETE of a session may take. */
-export const END_SESSION_MS = 5_000;
+export const END_SESSION_MS = 2_000;
 
 /** Resuming an event stream: wait when the server names none, and the bounds of what it may name. */
 export const RETRY_MS = 1_000;

@@ -15,8 +15,8 @@ export type Message =
   | { kind: 'result'; id: RequestId; result: JsonObject }
   /** No id: the peer could not read ours. */
   | { kind: 'error'; id: RequestId | undefined; error: RpcErrorObject }
-  /** `id` is there when the frame names one, so that the request it answers can fail at once. */
-  | { kind: 'malformed'; id: RequestId | undefined; problem: string };
+  /** `id` names the request that it should have answered, `asked` the one that it should have been. */
+  | { kind: 'malformed'; id: RequestId | undefined; asked?: RequestId; problem: string };
 
 export const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
@@ -39,12 +39,20 @@ export function isObject(value: unknown): value is JsonObject {
 export function readMessage(raw: JsonObject): Message {
   const rawId = raw.id;
   const id = typeof rawId === 'number' || typeof rawId === 'string' ? rawId : undefined;
-  if (raw.jsonrpc !== '2.0') return { kind: 'malformed', id, problem: 'it is not JSON-RPC 2.0' };
   const { method, result, error } = raw;
+  if (raw.jsonrpc !== '2.0') {
+    return {
+      kind: 'malformed',
+      id: method === undefined ? id : undefined,
+      problem: 'it is not JSON-RPC 2.0',
+    };
+  }
   if (method !== undefined) {
-    const params = raw.params === undefined ? {} : raw.params;
+    // Serializers that write null for what is absent are common.
+    const params = raw.params ?? {};
     if (typeof method !== 'string' || !isObject(params)) {
-      return { kind: 'malformed', id: undefined, problem: 'a request with an invalid method or params' };
+      const problem = 'a request with an invalid method or params';
+      return { kind: 'malformed', id: undefined, ...(id === undefined ? {} : { asked: id }), problem };
     }
     if (rawId === undefined) return { kind: 'notification', method, params };
     if (id === undefined) return { kind: 'malformed', id, problem: 'a request with an invalid id' };

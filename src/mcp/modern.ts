@@ -2,6 +2,7 @@
 import { headerValue } from './headers.ts';
 import { isObject } from './message.ts';
 import { TTL_MAX } from './protocol-limits.ts';
+import { safeText } from './text.ts';
 import type { Answer, Codec, Identity } from './codec.ts';
 import type { InputRequest } from './input.ts';
 import type { JsonObject } from '../types.ts';
@@ -64,6 +65,7 @@ export function modernCodec(version: string, identity: Identity): Codec {
     changes: 'subscriptions/listen',
     cancelByClosing: true,
     mirrorsArguments: true,
+    logging: { [META.logLevel]: 'info' },
     params(params, token) {
       // Not spreads: V8 gives each object that gains a member after one a shape of its own, and all that reads it is slow.
       const meta: JsonObject = Object.assign({}, isObject(params._meta) ? params._meta : undefined, envelope);
@@ -97,12 +99,13 @@ export function modernCodec(version: string, identity: Identity): Codec {
 }
 
 function answer(method: string, raw: JsonObject): Answer {
-  const { resultType = 'complete', ttlMs, cacheScope, ...result } = raw;
+  const { resultType: type, ttlMs, cacheScope, ...result } = raw;
+  const resultType = type ?? 'complete';
   if (resultType === 'input_required') return input(method, raw);
   if (resultType !== 'complete') {
     return {
       kind: 'invalid',
-      problem: `a result of the type ${JSON.stringify(resultType).slice(0, 100)}, which we do not know`,
+      problem: `a result of the type ${safeText(JSON.stringify(resultType).slice(0, 200), 100)}, which we do not know`,
     };
   }
   // server/discover keeps its serverInfo: reading it is what that request is for.
@@ -121,7 +124,10 @@ function answer(method: string, raw: JsonObject): Answer {
   };
 }
 
-function input(method: string, { inputRequests, requestState }: JsonObject): Answer {
+function input(method: string, raw: JsonObject): Answer {
+  // Serializers that write null for what is absent are common.
+  const inputRequests = raw.inputRequests ?? undefined;
+  const requestState = raw.requestState ?? undefined;
   if (!INTERRUPTIBLE.has(method))
     return { kind: 'invalid', problem: `input_required as the answer to ${method}` };
   if (requestState !== undefined && typeof requestState !== 'string') {

@@ -12,11 +12,13 @@ export const TOOL_MAX = 256 * 1024;
 export const DESCRIPTION_MAX = 64 * 1024;
 /** Characters of a server's instructions. */
 export const INSTRUCTIONS_MAX = 16 * 1024;
+/** JSON characters of what a server says of itself, and of its capabilities. */
+export const SERVER_INFO_MAX = 64 * 1024;
 /** Nesting and count of values in one tool definition. */
 export const DEFINITION_DEPTH_MAX = 64;
 export const DEFINITION_NODES_MAX = 20_000;
-/** Nesting of a result, so that whoever serializes it later does not overflow the stack. */
-export const RESULT_DEPTH_MAX = 512;
+/** Content blocks of one result. */
+export const RESULT_BLOCKS_MAX = 10_000;
 /** Characters of text in one result, structured content included. */
 export const RESULT_TEXT_MAX = 8 * 1024 * 1024;
 /** Decoded bytes of one image or audio block. */
@@ -30,6 +32,12 @@ export const IN_FLIGHT_MAX = 64;
 export const QUEUE_MAX = 1024;
 /** Requests of one server to us that we work on at a time. */
 export const SERVER_REQUESTS_MAX = 8;
+/** Answers of ours to one server that are on their way at a time; to more of its requests it gets none. */
+export const REPLIES_MAX = 64;
+/** Warnings about one server in a second. */
+export const WARNINGS_PER_SECOND = 20;
+/** Notes about one call. */
+export const NOTES_PER_CALL = 20;
 /** Log and progress notifications of one server in a second. */
 export const NOTIFICATIONS_PER_SECOND = 50;
 /** Characters of one log or progress message. */

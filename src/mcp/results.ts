@@ -1,8 +1,7 @@
 /** The result of `tools/call`, read tolerantly: a block that nobody could read is left out, the rest stays. */
-import { MEDIA_MAX, RESULT_DEPTH_MAX, RESULT_TEXT_MAX } from './protocol-limits.ts';
+import { MEDIA_MAX, RESULT_BLOCKS_MAX, RESULT_TEXT_MAX } from './protocol-limits.ts';
 import { isObject } from './message.ts';
 import { safeText } from './text.ts';
-import { extentOf } from './tools.ts';
 import type { ContentBlock, Json, JsonObject, ToolResult } from '../types.ts';
 
 /** What a block of each known type must have, as the sentence that says what is wrong. Unknown types are kept as they are. */
@@ -33,6 +32,8 @@ export function readToolResult(raw: JsonObject, note: (text: string) => void): T
   const listed =
     raw.content ?? (raw.structuredContent !== undefined || raw.toolResult !== undefined ? [] : undefined);
   if (!Array.isArray(listed)) return undefined;
+  if (listed.length > RESULT_BLOCKS_MAX)
+    return tooLarge(`more than ${RESULT_BLOCKS_MAX} content blocks`, note);
   let text = 0;
   let broken = false;
   for (let index = 0; index < listed.length; index += 1) {
@@ -44,24 +45,25 @@ export function readToolResult(raw: JsonObject, note: (text: string) => void): T
     } else text += textOf(block as ContentBlock);
   }
   const content = broken ? listed.filter((block) => faultOf(block) === undefined) : listed;
-  const { structuredContent, isError } = raw;
+  const { structuredContent, isError, _meta: meta } = raw;
   if (structuredContent !== undefined && typeof structuredContent === 'object') {
-    const extent = extentOf(structuredContent, RESULT_DEPTH_MAX, Infinity);
-    if (extent !== undefined) return tooLarge(`structured content with ${extent}`, note);
     if (text <= RESULT_TEXT_MAX) text += JSON.stringify(structuredContent).length;
   } else if (typeof structuredContent === 'string') text += structuredContent.length;
   if (text > RESULT_TEXT_MAX) return tooLarge(`more than ${RESULT_TEXT_MAX} characters of text`, note);
+  if (isError !== undefined && isError !== null && typeof isError !== 'boolean')
+    note('isError was left out: it is not a boolean');
+  if (meta !== undefined && meta !== null && !isObject(meta)) note('_meta was left out: it is not an object');
   if (
     !broken &&
     raw.content === listed &&
     (isError === undefined || typeof isError === 'boolean') &&
-    (raw._meta === undefined || isObject(raw._meta))
+    (meta === undefined || isObject(meta))
   ) {
     return raw as ToolResult;
   }
   const result: ToolResult = { ...raw, content: content as ContentBlock[] };
   if (typeof isError !== 'boolean') delete result.isError;
-  if (!isObject(result._meta)) delete result._meta;
+  if (!isObject(meta)) delete result._meta;
   if (raw.toolResult !== undefined && structuredContent === undefined) {
     result.structuredContent = raw.toolResult;
     delete result.toolResult;
@@ -72,9 +74,7 @@ export function readToolResult(raw: JsonObject, note: (text: string) => void): T
 function faultOf(block: Json | undefined): string | undefined {
   if (!isObject(block) || typeof block.type !== 'string') return 'it is not an object with a type';
   const fault = Object.hasOwn(FAULT, block.type) ? FAULT[block.type]?.(block) : undefined;
-  if (fault !== undefined) return `${safeText(block.type, 40)}: ${fault}`;
-  const extent = extentOf(block, RESULT_DEPTH_MAX, Infinity);
-  return extent === undefined ? undefined : `${safeText(block.type, 40)}: it has ${extent}`;
+  return fault === undefined ? undefined : `${safeText(block.type, 40)}: ${fault}`;
 }
 
 function textOf(block: ContentBlock): number {

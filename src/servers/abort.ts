@@ -2,8 +2,12 @@
 
 const callbacksOf = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** Runs `callback` once when the signal aborts. Returns how to stop waiting. */
+/** Runs `callback` once when the signal aborts, at once if it has. Returns how to stop waiting. */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  if (signal.aborted) {
+    callback();
+    return () => undefined;
+  }
   let callbacks = callbacksOf.get(signal);
   if (callbacks === undefined) {
     const registered = new Set<() => void>();
@@ -36,7 +40,6 @@ export function untilAbort<T>(
   reason: () => Error,
 ): Promise<T> {
   if (signal === undefined) return promise;
-  if (signal.aborted) return Promise.reject(reason());
   return new Promise((resolve, reject) => {
     const stop = onAbort(signal, () => reject(reason()));
     promise.then(resolve, reject).finally(stop);

@@ -3,6 +3,8 @@ import { MidspanError } from '../errors.ts';
 import { INPUT_ROUNDS_MAX, REQUEST_STATE_MAX } from '../mcp/protocol-limits.ts';
 import { HEADER_MISMATCH, URL_ELICITATION_REQUIRED, isObject } from '../mcp/message.ts';
 import { readToolResult } from '../mcp/results.ts';
+import { onAbort, untilAbort } from './abort.ts';
+import { outcomeUnknown } from './failure.ts';
 import { pause } from './watch.ts';
 import type { Connection } from './connection.ts';
 import type { Questions } from './questions.ts';
@@ -20,11 +22,10 @@ export interface CallSetup {
   timeout: number;
   timeoutMax: number;
   retryState: number;
+  /** Aborts when the server is closed. */
+  closing: AbortSignal;
   warning: (message: string) => void;
 }
-
-/** Never aborts: for waits that nobody may cut short. */
-const NEVER = new AbortController().signal;
 
 export async function callTool(
   setup: CallSetup,
@@ -34,7 +35,9 @@ export async function callTool(
 ): Promise<ToolResult> {
   const { label, connection, tools, questions, timeout } = setup;
   const since = performance.now();
-  let params: JsonObject = { name, arguments: args };
+  const logged = connection.logging === undefined ? {} : { _meta: connection.logging };
+  const call: JsonObject = { name, arguments: args, ...logged };
+  let params = call;
   let relisted = false;
   for (let round = 0; ; round += 1) {
     // All rounds together have the time of one call; waiting for a person is not the server's time.
@@ -57,15 +60,19 @@ export async function callTool(
       if (code === HEADER_MISMATCH && connection.mirrors && !relisted) {
         // The tool may want other headers than when it was listed.
         relisted = true;
-        await tools.get(true);
+        await between(setup, 'the list of its tools', options, () => tools.get(true));
         continue;
       }
       if (
         code === URL_ELICITATION_REQUIRED &&
         round < INPUT_ROUNDS_MAX &&
-        (await openedAll(setup, error as MidspanError, options))
+        (await between(setup, 'an address to be opened', options, (stop) =>
+          openedAll(setup, error as MidspanError, stop),
+        ))
       )
         continue;
+      if (round > 0 && error instanceof MidspanError && error.code === 'closed' && error.data.sent === false)
+        throw outcomeUnknown(label, 'the connection ended between two rounds of tools/call', error);
       throw error;
     }
     if (answer.kind === 'complete') return read(setup, answer.result);
@@ -78,7 +85,7 @@ export async function callTool(
         next: 'Call it again with everything it needs, or report this to the author of the server',
       });
     }
-    params = await nextRound(setup, answer, { name, arguments: args }, round, options.signal ?? NEVER);
+    params = await between(setup, 'input', options, (stop) => nextRound(setup, answer, call, round, stop));
   }
 }
 
@@ -88,7 +95,7 @@ async function nextRound(
   { requests, state }: Answer & { kind: 'input' },
   call: JsonObject,
   round: number,
-  signal: AbortSignal,
+  stop: AbortSignal,
 ): Promise<JsonObject> {
   if (state !== undefined && state.length > REQUEST_STATE_MAX) {
     throw new MidspanError({
@@ -98,14 +105,13 @@ async function nextRound(
     });
   }
   const entries = Object.entries(requests);
-  if (entries.length === 0) await pause(retryState * 2 ** round, signal);
+  if (entries.length === 0) await pause(retryState * 2 ** round, stop);
   const answered: [string, JsonObject][] = [];
   // One after another: a person answers one question at a time.
   for (const [key, { method, params }] of entries) {
     try {
-      answered.push([key, await questions.answer(method, params, signal)]);
+      answered.push([key, await questions.answer(method, params, stop)]);
     } catch (error) {
-      if (signal.aborted) break;
       throw new MidspanError({
         code: 'protocol',
         label,
@@ -115,13 +121,6 @@ async function nextRound(
       });
     }
   }
-  if (signal.aborted)
-    throw new MidspanError({
-      code: 'cancelled',
-      label,
-      what: 'tools/call was cancelled while it waited for input',
-      data: { sent: true },
-    });
   return {
     ...call,
     ...(entries.length === 0 ? {} : { inputResponses: Object.fromEntries(answered) }),
@@ -129,17 +128,43 @@ async function nextRound(
   };
 }
 
+/** What a call waits for between two requests. Cancelling the call, or closing the server, ends the wait. */
+async function between<T>(
+  { label, closing }: CallSetup,
+  what: string,
+  { signal }: CallOptions,
+  wait: (stop: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const abort = (): void => stop.abort();
+  const stopListening = [closing, signal].map((each) =>
+    each === undefined ? undefined : onAbort(each, abort),
+  );
+  const ended = (): MidspanError =>
+    new MidspanError({
+      code: closing.aborted ? 'closed' : 'cancelled',
+      label,
+      what: `tools/call was ${closing.aborted ? 'ended by closing the server' : 'cancelled'} while it waited for ${what}`,
+      data: { sent: true },
+    });
+  try {
+    return await untilAbort(wait(stop.signal), stop.signal, ended);
+  } finally {
+    for (const each of stopListening) each?.();
+  }
+}
+
 /** `-32042` of 2025-11-25: true when every address that the error lists was opened, so that the call is worth repeating. */
 async function openedAll(
   { label, questions }: CallSetup,
   { data: { data } }: MidspanError,
-  { signal = NEVER }: CallOptions,
+  stop: AbortSignal,
 ): Promise<boolean> {
   const listed = (data as JsonObject | undefined)?.elicitations;
   const elicitations = Array.isArray(listed) ? listed.filter(isObject) : [];
   for (const params of elicitations) {
     try {
-      const { action } = await questions.answer('elicitation/create', { mode: 'url', ...params }, signal);
+      const { action } = await questions.answer('elicitation/create', { mode: 'url', ...params }, stop);
       if (action !== 'accept') {
         questions.note(`${label} needs an address opened before it can do this; that was declined`);
         return false;

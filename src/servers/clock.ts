@@ -1,6 +1,9 @@
 /** How long one request may take: without progress, and in all. It stands still while a person is asked about it. */
 import { performance } from 'node:perf_hooks';
 
+/** Longer timers fire at once. Milliseconds, almost 25 days. */
+const TIMER_MAX = 2 ** 31 - 1;
+
 export class RequestClock {
   readonly #timeout: number;
   readonly #expired: (over: boolean) => void;
@@ -17,11 +20,11 @@ export class RequestClock {
    * @param expired runs once; `over` says which of the two it was
    */
   constructor(timeout: number, timeoutMax: number, expired: (over: boolean) => void) {
-    this.#timeout = timeout;
+    this.#timeout = Math.min(timeout, TIMER_MAX);
     this.#expired = expired;
     this.#deadline = performance.now() + timeoutMax;
     this.#last = timeoutMax <= timeout;
-    this.#timer = setTimeout(this.#expire, Math.min(timeout, timeoutMax));
+    this.#timer = setTimeout(this.#expire, Math.min(this.#timeout, timeoutMax));
   }
 
   /** Progress winds the clock up again, but never past the deadline. */

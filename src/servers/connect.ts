@@ -5,18 +5,19 @@
 import { MidspanError } from '../errors.ts';
 import { codecFor } from '../mcp/codec.ts';
 import { afterDiscover, afterInitialize } from '../mcp/detect.ts';
-import { INSTRUCTIONS_MAX } from '../mcp/protocol-limits.ts';
 import { eraOf, latestVersion, versionsOf } from '../mcp/versions.ts';
-import { onAbort } from './abort.ts';
+import { onAbort, untilAbort } from './abort.ts';
 import { failure, listed } from './failure.ts';
+import { readInfo } from './info.ts';
 import { Peer } from './peer.ts';
 import type { Channel } from './channel.ts';
+import type { Known } from './verdict.ts';
 import type { PeerEvents } from './peer.ts';
 import type { ServerInfo } from './server.ts';
 import type { Timing } from './timing.ts';
 import type { Identity, Opening } from '../mcp/codec.ts';
 import type { Decision, Observation } from '../mcp/detect.ts';
-import type { Era, Json, ServerSpec } from '../types.ts';
+import type { Json, ServerSpec } from '../types.ts';
 
 export interface ConnectSetup {
   spec: ServerSpec;
@@ -30,31 +31,6 @@ export interface ConnectSetup {
 export interface Connected {
   peer: Peer;
   info: ServerInfo;
-}
-
-/** What is known of the era before anything is asked: configured, or remembered. */
-export type Known =
-  | { era: 'auto' }
-  /** `from` says how far it binds: a remembered era is only a guess, a revision must be the one agreed on. */
-  | { era: Era; version: string; sse: boolean; from: 'memory' | 'configuration' | 'revision' };
-
-/** `era` of a server's configuration. @throws MidspanError `config` for a revision that we do not speak. */
-export function configuredEra(spec: ServerSpec): Known {
-  const sse = spec.transport.type === 'sse';
-  const asked: string = spec.era ?? 'auto';
-  const legacy: Known = { era: 'legacy', version: latestVersion('legacy'), sse, from: 'configuration' };
-  if (asked === 'auto') return sse ? legacy : { era: 'auto' };
-  if (asked === 'legacy') return legacy;
-  if (asked === 'modern')
-    return { era: 'modern', version: latestVersion('modern'), sse, from: 'configuration' };
-  const era = eraOf(asked);
-  if (era !== undefined) return { era, version: asked, sse, from: 'revision' };
-  throw new MidspanError({
-    code: 'config',
-    label: spec.label,
-    what: `"era" is "${asked}", which is no era and no revision that we speak`,
-    next: `Use auto, legacy, modern, or one of ${[...versionsOf('modern'), ...versionsOf('legacy')].join(', ')}`,
-  });
 }
 
 /**
@@ -101,13 +77,7 @@ class Attempt {
 
   async discard(): Promise<void> {
     this.#probe.abort();
-    await this.#peer?.close(
-      new MidspanError({
-        code: 'closed',
-        label: this.#label,
-        what: 'the attempt to reach the server was given up',
-      }),
-    );
+    await this.#peer?.close(this.#givenUp());
   }
 
   async run(): Promise<Connected> {
@@ -120,6 +90,7 @@ class Attempt {
 
   async #steps(): Promise<Connected> {
     const known = this.#known;
+    if (this.#signal.aborted) throw this.#givenUp();
     await this.#open(known.era !== 'auto' && known.sse);
     let step: Step =
       known.era === 'legacy'
@@ -263,22 +234,9 @@ class Attempt {
     }
     const codec = codecFor(agreed, identity);
     peer.codec = codec;
-    if (codec.opened !== undefined) await peer.notify(codec.opened, {});
-    const { instructions } = opening;
-    if (instructions !== undefined && instructions.length > INSTRUCTIONS_MAX) {
-      events.warning(`its instructions were cut to ${INSTRUCTIONS_MAX} characters`);
-    }
-    return {
-      peer,
-      info: {
-        era: codec.era,
-        protocolVersion: agreed,
-        serverInfo: opening.serverInfo,
-        capabilities: opening.capabilities,
-        ...(instructions === undefined ? {} : { instructions: instructions.slice(0, INSTRUCTIONS_MAX) }),
-        transport: this.#channel.kind,
-      },
-    };
+    if (codec.opened !== undefined)
+      await untilAbort(peer.notify(codec.opened, {}), this.#signal, () => this.#givenUp());
+    return { peer, info: readInfo(opening, peer, events.warning) };
   }
 
   /** Sends the present codec's opening request and says what was seen. */
@@ -319,6 +277,14 @@ class Attempt {
   }
 
   // ---- what went wrong ----
+
+  #givenUp(): MidspanError {
+    return new MidspanError({
+      code: 'closed',
+      label: this.#label,
+      what: 'the attempt to reach the server was given up',
+    });
+  }
 
   get #modernOnly(): boolean {
     return this.#known.era === 'modern' && this.#known.from !== 'memory';

@@ -7,7 +7,9 @@ import { codecFor } from '../mcp/codec.ts';
 import { sessionExpired } from '../mcp/legacy.ts';
 import { UNSUPPORTED_VERSION, isObject } from '../mcp/message.ts';
 import { commonVersion } from '../mcp/versions.ts';
-import { failure } from './failure.ts';
+import { untilAbort } from './abort.ts';
+import { cancelled, failure } from './failure.ts';
+import { readInfo } from './info.ts';
 import type { Connected } from './connect.ts';
 import type { Peer } from './peer.ts';
 import type { RequestOptions } from './request.ts';
@@ -21,6 +23,7 @@ export interface ConnectionOptions {
   timeout: number;
   /** The session is a new one: what was listed or subscribed in the old one is gone. */
   renewed: () => void;
+  warning: (message: string) => void;
 }
 
 export class Connection {
@@ -41,6 +44,11 @@ export class Connection {
     return this.peer.codec.mirrorsArguments && this.peer.channel.kind === 'http';
   }
 
+  /** What `_meta` of a call must hold for its server to log to us; undefined where it logs unasked, or never. */
+  get logging(): JsonObject | undefined {
+    return isObject(this.info.capabilities.logging) ? this.peer.codec.logging : undefined;
+  }
+
   async request(method: string, params: JsonObject, options: RequestOptions): Promise<Answer> {
     const { peer } = this;
     if (!peer.codec.clientRequests.has(method)) {
@@ -55,7 +63,9 @@ export class Connection {
     try {
       return await peer.request(method, params, options);
     } catch (error) {
-      await this.recover(error, session);
+      const { signal } = options;
+      // The repair serves others too, and goes on.
+      await untilAbort(this.recover(error, session), signal, () => cancelled(peer.label, method, false));
       return peer.request(method, params, options);
     }
   }
@@ -109,8 +119,7 @@ export class Connection {
         });
       }
       if (opened !== undefined) await peer.notify(opened, {});
-      const { versions: _versions, ...said } = read;
-      this.info = { ...this.info, ...said };
+      this.info = readInfo(read, peer, this.#options.warning);
       this.#session += 1;
       this.#options.renewed();
     } finally {
@@ -121,6 +130,7 @@ export class Connection {
   /** Ends the session and the channel. Never rejects. */
   async close(reason: MidspanError): Promise<void> {
     const { peer } = this;
+    peer.end(reason);
     if (peer.sessionId !== undefined) {
       await peer.channel.endSession?.(peer.sendOptions('', {})?.headers ?? {});
     }

@@ -14,7 +14,8 @@ const CREATE: Record<string, () => Transform> = {
 
 /** A stream that undoes a content encoding; undefined for one that we did not offer. */
 export function decompressor(encoding: string): Transform | undefined {
-  return CREATE[encoding.trim().toLowerCase()]?.();
+  const name = encoding.trim().toLowerCase();
+  return Object.hasOwn(CREATE, name) ? CREATE[name]?.() : undefined;
 }
 
 /** Whether a body has grown beyond what honest texts do. */

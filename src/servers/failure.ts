@@ -5,6 +5,7 @@ import { MISSING_CAPABILITY, UNSUPPORTED_VERSION, isObject } from '../mcp/messag
 import { safeText } from '../mcp/text.ts';
 import { versionsOf } from '../mcp/versions.ts';
 import type { ErrorCode } from '../errors.ts';
+import type { RequestOptions } from './request.ts';
 import type { RpcErrorObject } from '../mcp/message.ts';
 import type { Json } from '../types.ts';
 
@@ -102,6 +103,25 @@ export function outcomeUnknown(label: string, what: string, reason?: MidspanErro
 
 export function cancelled(label: string, what: string, sent: boolean): MidspanError {
   return new MidspanError({ code: 'cancelled', label, what: `${what} was cancelled`, data: { sent } });
+}
+
+/** `over`: the whole time was used up, not the time without progress. */
+export function expired(
+  label: string,
+  method: string,
+  { timeout, timeoutMax = timeout }: RequestOptions,
+  over: boolean,
+  sent: boolean,
+): MidspanError {
+  return new MidspanError({
+    code: 'timeout',
+    label,
+    what: over
+      ? `${method} was not answered within ${timeoutMax} ms`
+      : `${method} made no progress for ${timeout} ms`,
+    next: 'Raise its timeouts if it needs longer',
+    data: { sent },
+  });
 }
 
 /** The server broke the protocol. */

@@ -3,7 +3,7 @@
  * AbortSignal that requests share: one would gather a listener per request.
  */
 import type { Dispatcher } from 'undici';
-import { type ErrorCode, MidspanError } from '../errors.ts';
+import { type ErrorCode, MidspanError, messageOf } from '../errors.ts';
 import { CONNECT_MS, CONNECTIONS, EXCHANGE_MS, HEADER_BYTES, SWEEP_MS } from '../mcp/limits.ts';
 import {
   type Answer,
@@ -14,7 +14,9 @@ import {
   type OpenReader,
 } from './exchange.ts';
 import { shownUrl } from './http-error.ts';
+import { messagesIn } from './messages.ts';
 import { redactor } from './printable.ts';
+import type { JsonObject } from '../types.ts';
 
 export interface HttpClientOptions {
   label: string;
@@ -175,6 +177,15 @@ export class HttpClient {
       ...(next === undefined ? {} : { next }),
       ...(cause === undefined ? {} : { cause }),
     });
+
+  /** The messages in a text of the server. @throws MidspanError `limit` */
+  messages(text: string): (JsonObject | undefined)[] {
+    try {
+      return messagesIn(text);
+    } catch (cause) {
+      throw this.error('limit', `it sent ${messageOf(cause)}`, undefined, cause);
+    }
+  }
 
   /** The error for a 2xx answer that is neither JSON nor an event stream. */
   unexpected(answer: Answer): MidspanError {

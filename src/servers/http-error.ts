@@ -1,5 +1,6 @@
 import { type ErrorCode, MidspanError, messageOf } from '../errors.ts';
-import type { Json, JsonObject } from '../types.ts';
+import { parseJson } from '../mcp/json.ts';
+import type { JsonObject } from '../types.ts';
 import { printable } from './printable.ts';
 
 export interface HttpStatusDetails {
@@ -48,7 +49,7 @@ const EXCERPT_CHARACTERS = 200;
 
 function asJson(body: string): JsonObject | undefined {
   try {
-    const value = JSON.parse(body) as Json;
+    const value = parseJson(body);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
   } catch {
     return undefined;

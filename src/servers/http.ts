@@ -15,7 +15,7 @@ import { eventStream } from './event-stream.ts';
 import type { Answer, BodyReader, OpenReader } from './exchange.ts';
 import { contentType, HttpClient, type HttpClientOptions, IGNORE_BODY, withHeaders } from './http-client.ts';
 import { HttpStatusError, shownUrl } from './http-error.ts';
-import { messagesIn } from './messages.ts';
+import { Pieces } from './pieces.ts';
 import { noiseOf } from './printable.ts';
 
 export { HttpStatusError } from './http-error.ts';
@@ -174,7 +174,7 @@ class HttpChannel implements Channel {
             }
             if (event.id !== undefined && isSendable(event.id)) delivery.lastEventId = event.id;
             if (event.data === '' || (event.event ?? 'message') !== 'message') return;
-            this.#deliver(messagesIn(event.data), event.data, delivery);
+            this.#deliver(this.#client.messages(event.data), event.data, delivery);
             if (delivery.answered) exchange.finishWithin(ANSWERED_STREAM_MS);
           },
           onRetry: (milliseconds) => {
@@ -191,16 +191,16 @@ class HttpChannel implements Channel {
   }
 
   #jsonReader(delivery: Delivery): BodyReader {
-    const chunks: Buffer[] = [];
+    const pieces = new Pieces();
     return {
       stream: false,
-      data: (chunk) => void chunks.push(chunk),
+      data: (chunk) => pieces.push(chunk),
       end: () => {
-        const body = chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks);
+        const body = pieces.take();
         if (body.length === 0) return;
         if (!isUtf8(body)) throw this.#client.error('protocol', 'it answered with JSON that is not UTF-8');
         const text = body.toString('utf8');
-        const messages = messagesIn(text);
+        const messages = this.#client.messages(text);
         if (messages.length === 1 && messages[0] === undefined) {
           throw this.#client.error(
             'protocol',

@@ -1,4 +1,5 @@
 /** One MCP server each: reach it, find its era, keep it alive, speak to it. */
+import { EXCHANGE_MS } from '../mcp/limits.ts';
 import { httpChannel } from './http.ts';
 import { LiveServer } from './open.ts';
 import { sseChannel } from './sse.ts';
@@ -14,8 +15,9 @@ export function openServer(spec: ServerSpec, deps: ServerDeps): Server {
   return new LiveServer(spec, deps, channelOf);
 }
 
-function channelOf({ label, transport }: ServerSpec, sse: boolean): Channel {
+function channelOf({ label, transport, timeouts }: ServerSpec, sse: boolean): Channel {
   if (transport.type === 'stdio') return stdioChannel({ label, transport });
   const { url, headers } = transport;
-  return sse ? sseChannel({ label, url, headers }) : httpChannel({ label, url, headers });
+  const options = { label, url, headers, exchangeTimeout: Math.max(EXCHANGE_MS, timeouts?.callMax ?? 0) };
+  return sse ? sseChannel(options) : httpChannel(options);
 }

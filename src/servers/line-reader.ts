@@ -1,4 +1,5 @@
 import { LINE_BYTES } from '../mcp/limits.ts';
+import { Pieces } from './pieces.ts';
 
 const LINE_FEED = 10;
 
@@ -10,8 +11,7 @@ export class LineTooLongError extends Error {}
  */
 export class LineReader {
   readonly #limit: number;
-  #pieces: Buffer[] = [];
-  #pending = 0;
+  readonly #pieces = new Pieces();
 
   constructor(limit = LINE_BYTES) {
     this.#limit = limit;
@@ -28,31 +28,18 @@ export class LineReader {
       start = end + 1;
       onLine(line);
     }
-    if (start === chunk.length) return;
-    const rest = start === 0 ? chunk : chunk.subarray(start);
-    this.#grow(rest.length);
-    this.#pieces.push(rest);
-  }
-
-  /** The unfinished line at the end of the stream, which may be empty. */
-  rest(): Buffer {
-    return this.#take(Buffer.alloc(0));
+    if (start < chunk.length) this.#keep(start === 0 ? chunk : chunk.subarray(start));
   }
 
   #take(last: Buffer): Buffer {
-    this.#grow(last.length);
-    let line = last;
-    if (this.#pieces.length > 0) {
-      this.#pieces.push(last);
-      line = Buffer.concat(this.#pieces, this.#pending);
-      this.#pieces = [];
-    }
-    this.#pending = 0;
-    return line;
+    if (this.#pieces.length === 0 && last.length <= this.#limit) return last;
+    this.#keep(last);
+    return this.#pieces.take();
   }
 
-  #grow(bytes: number): void {
-    this.#pending += bytes;
-    if (this.#pending > this.#limit) throw new LineTooLongError(`a line of more than ${this.#limit} bytes`);
+  #keep(piece: Buffer): void {
+    if (this.#pieces.length + piece.length > this.#limit)
+      throw new LineTooLongError(`a line of more than ${this.#limit} bytes`);
+    this.#pieces.push(piece);
   }
 }

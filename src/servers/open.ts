@@ -1,10 +1,10 @@
 /** One server's life: started in the background, brought back when it dies, given up for a while when it keeps dying. */
 import { MidspanError } from '../errors.ts';
-import { NOTIFICATION_TEXT_MAX } from '../mcp/protocol-limits.ts';
 import { untilAbort } from './abort.ts';
 import { callTool } from './call.ts';
 import { connect } from './connect.ts';
 import { Connection } from './connection.ts';
+import { Events } from './events.ts';
 import { failure } from './failure.ts';
 import { Questions } from './questions.ts';
 import { RESTARTS_MAX, TIMING, backOff } from './timing.ts';
@@ -15,7 +15,7 @@ import type { Channel } from './channel.ts';
 import type { ConnectSetup } from './connect.ts';
 import type { CallOptions, Server, ServerDeps, ServerEvent, ServerInfo, ServerState } from './server.ts';
 import type { Timing } from './timing.ts';
-import type { Json, JsonObject, ServerSpec, ToolDefinition, ToolResult } from '../types.ts';
+import type { JsonObject, ServerSpec, ToolDefinition, ToolResult } from '../types.ts';
 
 /** How a channel of the configured transport is made; `sse` asks for HTTP+SSE at the same address. */
 export type MakeChannel = (spec: ServerSpec, sse: boolean) => Channel;
@@ -27,7 +27,7 @@ export class LiveServer implements Server {
   readonly #channel: MakeChannel;
   readonly #now: () => number;
   readonly #random: () => number;
-  readonly #listeners = new Set<(event: ServerEvent) => void>();
+  readonly #events = new Events();
   readonly #tools: ToolList;
   /** When it put questions to people. */
   readonly #asked: number[] = [];
@@ -42,6 +42,8 @@ export class LiveServer implements Server {
   #failures = 0;
   #readyAt = 0;
   #retryAt = 0;
+  /** The last of a connection that was lost. */
+  #ending: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(spec: ServerSpec, deps: ServerDeps, channel: MakeChannel) {
@@ -57,8 +59,8 @@ export class LiveServer implements Server {
       connection: () => this.#usable(undefined),
       timeout: this.#timing.request,
       now: this.#now,
-      changed: () => this.#emit({ type: 'tools-changed' }),
-      warning: this.#warning,
+      changed: () => this.#events.emit({ type: 'tools-changed' }),
+      warning: this.#events.warning,
     });
     this.#attempt = this.#start('starting', 0);
   }
@@ -113,7 +115,8 @@ export class LiveServer implements Server {
             timeout,
             timeoutMax: this.spec.timeouts?.callMax ?? Math.max(callMax, timeout),
             retryState: this.#timing.retryState,
-            warning: this.#warning,
+            closing: this.#closing.signal,
+            warning: this.#events.warning,
           },
           name,
           args,
@@ -128,8 +131,7 @@ export class LiveServer implements Server {
   }
 
   on(listener: (event: ServerEvent) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#events.on(listener);
   }
 
   close(): Promise<void> {
@@ -153,12 +155,10 @@ export class LiveServer implements Server {
     const stop = (): void => limit.abort();
     this.#closing.signal.addEventListener('abort', stop);
     let timer: NodeJS.Timeout | undefined;
-    let connection: Connection | undefined;
     try {
-      await pause(delay, limit.signal);
+      await Promise.all([pause(delay, limit.signal), this.#ending]);
       timer = setTimeout(stop, this.#timing.start);
-      connection = await this.#reach(limit.signal);
-      if (this.#closed !== undefined) throw this.#closedError();
+      const connection = await this.#reach(limit.signal);
       this.#ready(connection);
       return connection;
     } catch (error) {
@@ -183,7 +183,7 @@ export class LiveServer implements Server {
       channel: (sse) => this.#channel(this.spec, sse),
       events: {
         notification: (method, params) => this.#notification(method, params),
-        warning: this.#warning,
+        warning: this.#events.warning,
         closed: (reason, peer) => {
           if (this.#connection?.peer === peer) this.#lost(reason);
         },
@@ -199,15 +199,20 @@ export class LiveServer implements Server {
       if (code === 'unreachable') throw error;
       connected = await connect(setup, configured, signal);
     }
-    const connection = new Connection(connected, {
+    const connection: Connection = new Connection(connected, {
       identity: this.#deps,
       timeout: this.#timing.request,
-      renewed: () => this.#tools.changed(),
+      renewed: () => {
+        this.#tools.changed();
+        if (this.#connection === connection) this.#listen(connection);
+      },
+      warning: this.#events.warning,
     });
-    const lost = connected.peer.ended;
-    if (lost !== undefined) {
-      await connection.close(lost);
-      throw lost;
+    // It may have ended, or this server may have been closed, while it was reached.
+    const useless = connected.peer.ended ?? (this.#closed === undefined ? undefined : this.#closedError());
+    if (useless !== undefined) {
+      await connection.close(useless);
+      throw useless;
     }
     this.#verdict.keep(connected.info);
     return connection;
@@ -218,6 +223,12 @@ export class LiveServer implements Server {
     this.#readyAt = this.#now();
     if (this.#state === 'restarting') this.#tools.changed();
     this.#set('ready', undefined);
+    this.#listen(connection);
+  }
+
+  /** Hears of changes from now on. A stream of an earlier session ends. */
+  #listen(connection: Connection): void {
+    this.#watching?.abort();
     const watching = new AbortController();
     this.#watching = watching;
     this.#watch = new Watch(connection, {
@@ -226,14 +237,16 @@ export class LiveServer implements Server {
       signal: watching.signal,
       // A list that was there before the stream may have missed a change.
       established: (first) => (first && !this.#tools.listed ? undefined : this.#tools.changed()),
-      warning: this.#warning,
+      warning: this.#events.warning,
     });
     void this.#watch.run();
   }
 
   /** It was ready and ended by itself. */
   #lost(reason: MidspanError): void {
+    const connection = this.#connection;
     this.#connection = undefined;
+    this.#ending = connection?.close(reason);
     this.#watching?.abort();
     this.#tools.changed();
     if (this.#now() - this.#readyAt >= this.#timing.stable) this.#failures = 0;
@@ -298,8 +311,8 @@ export class LiveServer implements Server {
     const connection = this.#connection;
     this.#connection = undefined;
     this.#set('closed', undefined);
-    await Promise.all([connection?.close(reason), this.#attempt.catch(() => undefined)]);
-    this.#listeners.clear();
+    await Promise.all([connection?.close(reason), this.#attempt.catch(() => undefined), this.#ending]);
+    this.#events.clear();
   }
 
   // ---- what it says ----
@@ -309,15 +322,8 @@ export class LiveServer implements Server {
       case 'notifications/tools/list_changed':
         // Whether it announced such changes or not.
         return this.#tools.changed();
-      case 'notifications/message': {
-        const { level, logger, data } = params;
-        return this.#emit({
-          type: 'log',
-          level: typeof level === 'string' ? level.slice(0, 20) : 'info',
-          ...(typeof logger === 'string' ? { logger: logger.slice(0, 100) } : {}),
-          data: bounded(data),
-        });
-      }
+      case 'notifications/message':
+        return this.#events.log(params);
       case 'notifications/subscriptions/acknowledged':
         return this.#watch?.acknowledged(params);
       default:
@@ -325,22 +331,10 @@ export class LiveServer implements Server {
     }
   }
 
-  readonly #warning = (message: string): void => this.#emit({ type: 'warning', message });
-
   #set(state: ServerState, error: MidspanError | undefined): void {
     this.#state = state;
     this.#error = error;
-    this.#emit({ type: 'state', state, ...(error === undefined ? {} : { error }) });
-  }
-
-  #emit(event: ServerEvent): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(event);
-      } catch {
-        // A listener's failure is not the server's.
-      }
-    }
+    this.#events.emit({ type: 'state', state, ...(error === undefined ? {} : { error }) });
   }
 
   #tooSlow(error: unknown): MidspanError {
@@ -380,17 +374,5 @@ export class LiveServer implements Server {
       what: 'the server was closed',
       data: { sent: false },
     });
-  }
-}
-
-/** Log data, or its beginning as text when it is long. */
-function bounded(data: Json | undefined): Json {
-  if (data === undefined) return null;
-  if (typeof data === 'string') return data.slice(0, NOTIFICATION_TEXT_MAX);
-  try {
-    const text = JSON.stringify(data);
-    return text.length <= NOTIFICATION_TEXT_MAX ? data : text.slice(0, NOTIFICATION_TEXT_MAX);
-  } catch {
-    return null; // nested too deeply to be shown
   }
 }

@@ -4,26 +4,20 @@
  */
 import { performance } from 'node:perf_hooks';
 import { MidspanError, messageOf } from '../errors.ts';
-import {
-  IN_FLIGHT_MAX,
-  NOTIFICATIONS_PER_SECOND,
-  NOTIFICATION_TEXT_MAX,
-  QUEUE_MAX,
-} from '../mcp/protocol-limits.ts';
-import { readMessage } from '../mcp/message.ts';
+import { NOTICE_MS } from '../mcp/limits.ts';
+import { IN_FLIGHT_MAX, NOTIFICATIONS_PER_SECOND, QUEUE_MAX, REPLIES_MAX } from '../mcp/protocol-limits.ts';
+import { INVALID_PARAMS, readMessage } from '../mcp/message.ts';
 import { safeText } from '../mcp/text.ts';
-import { onAbort } from './abort.ts';
-import { RequestClock } from './clock.ts';
-import { broken, cancelled, failure, outcomeUnknown, rpcFailure, unsent } from './failure.ts';
+import { broken, cancelled, expired, failure, outcomeUnknown, rpcFailure, unsent } from './failure.ts';
 import { Inbound } from './inbound.ts';
 import { HttpStatusError } from './http-error.ts';
 import { RateLimit } from './rate.ts';
+import { Pending } from './request.ts';
 import type { Channel, SendOptions, Sent } from './channel.ts';
-import type { Running } from './inbound.ts';
-import type { Entry, RequestOptions } from './request.ts';
+import type { RequestOptions } from './request.ts';
 import type { Answer, Codec } from '../mcp/codec.ts';
-import type { RequestId, RpcErrorObject } from '../mcp/message.ts';
-import type { JsonObject, Progress } from '../types.ts';
+import type { Message, RequestId } from '../mcp/message.ts';
+import type { JsonObject } from '../types.ts';
 
 export interface PeerEvents {
   notification: (method: string, params: JsonObject) => void;
@@ -39,12 +33,13 @@ export class Peer {
   /** HTTP: the legacy session that later requests echo. */
   sessionId: string | undefined;
   readonly #events: PeerEvents;
-  readonly #pending = new Map<RequestId, Entry>();
-  readonly #queue: Entry[] = [];
+  readonly #pending = new Map<RequestId, Pending>();
+  readonly #queue: Pending[] = [];
   readonly #inbound: Inbound;
   readonly #rate = new RateLimit(NOTIFICATIONS_PER_SECOND);
   #nextId = 1;
   #inFlight = 0;
+  #replies = 0;
   #ended: MidspanError | undefined;
 
   constructor(label: string, channel: Channel, codec: Codec, events: PeerEvents) {
@@ -56,7 +51,7 @@ export class Peer {
       label,
       about: (origin) => this.#about(origin),
       askers: () => this.#asking().flatMap((entry) => entry.options.asker ?? []),
-      reply: (reply) => this.#post({ jsonrpc: '2.0', ...reply }, this.sendOptions('', {})),
+      reply: (reply) => this.#reply(reply),
       warning: events.warning,
     });
   }
@@ -68,7 +63,7 @@ export class Peer {
         noise: (text) =>
           this.#events.warning(`wrote something that is not a message: ${safeText(text, 200)}`),
         closed: (reason) => {
-          this.#end(reason);
+          this.end(reason);
           this.#events.closed(reason, this);
         },
       },
@@ -78,7 +73,7 @@ export class Peer {
 
   /** Ends the channel; what still waits rejects with `reason`. */
   async close(reason: MidspanError): Promise<void> {
-    this.#end(reason);
+    this.end(reason);
     await this.channel.close();
   }
 
@@ -87,30 +82,15 @@ export class Peer {
    * on an error says that the server never saw the request.
    */
   request(method: string, params: JsonObject, options: RequestOptions): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      if (this.#ended !== undefined) return reject(unsent(this.label, this.#ended));
-      const { signal, timeout } = options;
-      if (signal?.aborted === true) return reject(cancelled(this.label, method, false));
-      const entry: Entry = {
-        id: this.#nextId++,
-        method,
-        params,
-        options,
-        resolve,
-        reject,
-        state: 'waiting',
-        clock: undefined,
-        progress: -Infinity,
-        questions: new Set(),
-        stopListening: undefined,
-        exchange: undefined,
-      };
-      if (timeout !== 0) {
-        entry.clock = new RequestClock(timeout, options.timeoutMax ?? timeout, (over) =>
-          this.#expire(entry, over),
-        );
-      }
-      if (signal !== undefined) entry.stopListening = onAbort(signal, () => this.#abort(entry));
+    return new Promise((answered, failed) => {
+      if (this.#ended !== undefined) return failed(unsent(this.label, this.#ended));
+      if (options.signal?.aborted === true) return failed(cancelled(this.label, method, false));
+      const entry: Pending = new Pending(this.#nextId++, method, params, options, {
+        answered,
+        failed,
+        expired: (over) => this.#expire(entry, over),
+        aborted: () => this.#abort(entry),
+      });
       if (options.stream !== undefined || this.#inFlight < IN_FLIGHT_MAX) this.#transmit(entry);
       else if (this.#queue.length < QUEUE_MAX) this.#queue.push(entry);
       else
@@ -131,10 +111,25 @@ export class Peer {
     return this.#post({ jsonrpc: '2.0', method, params }, this.sendOptions(method, params));
   }
 
+  /** What a server asks in a flood, and does not take the answers of, may not gather here. */
+  async #reply(reply: JsonObject): Promise<void> {
+    if (this.#replies >= REPLIES_MAX) {
+      return this.#events.warning(
+        `asks without taking our answers: ${REPLIES_MAX} are on their way, so it gets no more`,
+      );
+    }
+    this.#replies += 1;
+    await this.#post({ jsonrpc: '2.0', ...reply }, this.sendOptions('', {}));
+    this.#replies -= 1;
+  }
+
   /** Never rejects: a notification or an answer that is lost is lost. */
   async #post(message: JsonObject, options: SendOptions | undefined): Promise<void> {
     try {
-      await this.channel.send(message, options);
+      await this.channel.send(
+        message,
+        options === undefined ? undefined : { ...options, signal: AbortSignal.timeout(NOTICE_MS) },
+      );
     } catch {
       // Whatever ended the channel is told to those who wait for answers.
     }
@@ -159,7 +154,7 @@ export class Peer {
 
   // ---- out ----
 
-  #transmit(entry: Entry): void {
+  #transmit(entry: Pending): void {
     const { id, method, options } = entry;
     entry.state = 'sent';
     this.#pending.set(id, entry);
@@ -198,7 +193,7 @@ export class Peer {
     this.sessionId = sent.headers?.['mcp-session-id'];
   }
 
-  #delivered(entry: Entry): void {
+  #delivered(entry: Pending): void {
     if (!this.channel.perRequestStream) return;
     entry.exchange = undefined;
     if (entry.state !== 'sent') return;
@@ -208,7 +203,7 @@ export class Peer {
     );
   }
 
-  #undelivered(entry: Entry, error: unknown): void {
+  #undelivered(entry: Pending, error: unknown): void {
     entry.exchange = undefined;
     if (entry.state !== 'sent') return;
     const known = failure(this.label, error, 'closed');
@@ -228,55 +223,64 @@ export class Peer {
   #receive(raw: JsonObject, origin: RequestId | undefined): void {
     const message = readMessage(raw);
     switch (message.kind) {
-      case 'result':
-        return this.#result(message);
       case 'notification':
         return this.#notification(message.method, message.params);
       case 'request':
         return void this.#inbound.serve(message, origin, this.codec);
+      case 'result':
+        return this.#answer(message, message.id, origin);
       case 'error':
-        return this.#error(message.error, message.id ?? origin ?? this.#onlyOne());
+        return this.#answer(message, message.id ?? origin ?? this.#onlyOne(), origin);
       case 'malformed':
-        return this.#malformed(message, origin);
+        return this.#answer(message, message.id ?? origin, origin);
     }
   }
 
-  #result({ id, result }: { id: RequestId; result: JsonObject }): void {
-    const entry = this.#pending.get(id);
-    if (entry === undefined) return this.#stray(id);
-    const answer = this.codec.answer(entry.method, result);
-    if (answer.kind === 'invalid') this.#settle(entry, this.#broken(entry, answer.problem));
-    else this.#settle(entry, answer);
-  }
-
-  #error(error: RpcErrorObject, id: RequestId | undefined): void {
-    const entry = id === undefined ? undefined : this.#pending.get(id);
-    if (entry !== undefined) this.#settle(entry, rpcFailure(this.label, entry.method, error));
-    else if (id === undefined)
-      this.#events.warning(`reported an error for no request: ${safeText(error.message, 200)}`);
-    else this.#stray(id);
-  }
-
-  /** The request that a frame names fails at once instead of waiting for its time-out. */
-  #malformed(
-    { id, problem }: { id: RequestId | undefined; problem: string },
+  #answer(
+    message: Message & { kind: 'result' | 'error' | 'malformed' },
+    id: RequestId | undefined,
     origin: RequestId | undefined,
   ): void {
-    const about = id ?? origin;
-    const entry = about === undefined ? undefined : this.#pending.get(about);
-    if (entry === undefined) this.#events.warning(`sent a message that breaks JSON-RPC: ${problem}`);
-    else this.#settle(entry, this.#broken(entry, problem));
+    const entry = id === undefined ? undefined : this.#pending.get(id);
+    if (entry === undefined) return this.#unasked(message, id);
+    // A frame on another stream, or one that does not name its request, leaves the stream of this one open.
+    if (message.id !== entry.id || (origin !== entry.id && this.channel.perRequestStream))
+      entry.exchange?.abort();
+    switch (message.kind) {
+      case 'error':
+        return this.#settle(entry, rpcFailure(this.label, entry.method, message.error));
+      case 'malformed':
+        // The request that a frame names fails at once instead of waiting for its time-out.
+        return this.#settle(entry, this.#broken(entry, message.problem));
+      case 'result': {
+        const answer = this.codec.answer(entry.method, message.result);
+        return this.#settle(entry, answer.kind === 'invalid' ? this.#broken(entry, answer.problem) : answer);
+      }
+    }
   }
 
-  /** A late answer to a request that was given up is expected; an answer to a request that never was is not. */
-  #stray(id: RequestId): void {
+  #unasked(message: Message & { kind: 'result' | 'error' | 'malformed' }, id: RequestId | undefined): void {
+    const { warning } = this.#events;
+    if (message.kind === 'malformed') {
+      warning(`sent a message that breaks JSON-RPC: ${message.problem}`);
+      if (message.asked === undefined || this.codec.serverRequests.size === 0) return;
+      const error = { code: INVALID_PARAMS, message: message.problem };
+      return void this.#reply({ id: message.asked, error });
+    }
+    // A late answer to a request that was given up is expected; an answer to a request that never was is not.
     if (typeof id === 'number' && id > 0 && id < this.#nextId) return;
-    this.#events.warning(`answered a request that was never made (id ${safeText(JSON.stringify(id), 100)})`);
+    if (id !== undefined)
+      return warning(
+        `answered a request that was never made (id ${safeText(JSON.stringify(id).slice(0, 200), 100)})`,
+      );
+    if (message.kind === 'error')
+      warning(`reported an error for no request: ${safeText(message.error.message, 200)}`);
   }
 
-  /** An error without an id can only be about the one request in flight. */
+  /** An error without an id can only be about the one request that is to be answered. */
   #onlyOne(): RequestId | undefined {
-    return this.#pending.size === 1 ? this.#pending.keys().next().value : undefined;
+    const answerable = [...this.#pending.values()].filter(({ options }) => options.stream === undefined);
+    return answerable.length === 1 ? answerable[0]?.id : undefined;
   }
 
   #notification(method: string, params: JsonObject): void {
@@ -286,17 +290,12 @@ export class Peer {
     this.#events.notification(method, params);
   }
 
-  #progress({ progressToken, progress, total, message }: JsonObject): void {
-    const entry = this.#pending.get(progressToken as RequestId);
-    if (entry === undefined || typeof progress !== 'number' || progress <= entry.progress) return;
-    entry.progress = progress;
-    entry.clock?.wind();
-    const { onProgress } = entry.options;
-    if (onProgress === undefined) return;
+  #progress(params: JsonObject): void {
+    const entry = this.#pending.get(params.progressToken as RequestId);
+    const seen = entry?.progressed(params);
+    const onProgress = entry?.options.onProgress;
+    if (seen === undefined || onProgress === undefined) return;
     if (!this.#rate.allows(performance.now())) return this.#limited();
-    const seen: Progress = { progress };
-    if (typeof total === 'number') seen.total = total;
-    if (typeof message === 'string') seen.message = message.slice(0, NOTIFICATION_TEXT_MAX);
     try {
       onProgress(seen);
     } catch {
@@ -312,55 +311,31 @@ export class Peer {
   }
 
   /** The request that a question is about: the one on whose stream it came, or the only call there is. */
-  #about(origin: RequestId | undefined): Running | undefined {
+  #about(origin: RequestId | undefined): Pending | undefined {
     const asking = origin === undefined ? this.#asking() : [this.#pending.get(origin)];
-    const entry = asking.length === 1 ? asking[0] : undefined;
-    if (entry === undefined) return undefined;
-    return {
-      asker: entry.options.asker,
-      hold(question) {
-        entry.questions.add(question);
-        entry.clock?.hold();
-      },
-      release(question) {
-        entry.questions.delete(question);
-        if (entry.questions.size === 0) entry.clock?.release();
-      },
-    };
+    return asking.length === 1 ? asking[0] : undefined;
   }
 
-  #asking(): Entry[] {
-    return [...this.#pending.values()].filter((entry) => entry.options.asker !== undefined);
+  #asking(): Pending[] {
+    return [...this.#pending.values()].filter((entry) => entry.asker !== undefined);
   }
 
   // ---- ends ----
 
-  #expire(entry: Entry, over: boolean): void {
+  #expire(entry: Pending, over: boolean): void {
     const { method, options, state } = entry;
-    const what = over
-      ? `${method} was not answered within ${options.timeoutMax ?? options.timeout} ms`
-      : `${method} made no progress for ${options.timeout} ms`;
     this.#giveUp(entry, 'timed out');
-    this.#settle(
-      entry,
-      new MidspanError({
-        code: 'timeout',
-        label: this.label,
-        what,
-        next: 'Raise its timeouts if it needs longer',
-        data: { sent: state === 'sent' },
-      }),
-    );
+    this.#settle(entry, expired(this.label, method, options, over, state === 'sent'));
   }
 
-  #abort(entry: Entry): void {
+  #abort(entry: Pending): void {
     const sent = entry.state === 'sent';
     this.#giveUp(entry, 'cancelled by the caller');
     this.#settle(entry, cancelled(this.label, entry.method, sent));
   }
 
   /** Tells the server that nobody waits any more. */
-  #giveUp(entry: Entry, reason: string): void {
+  #giveUp(entry: Pending, reason: string): void {
     if (entry.state !== 'sent') return;
     const { exchange } = entry;
     entry.exchange = undefined;
@@ -371,27 +346,23 @@ export class Peer {
     exchange?.abort();
   }
 
-  #settle(entry: Entry, outcome: Answer | MidspanError): void {
+  #settle(entry: Pending, outcome: Answer | MidspanError): void {
     if (entry.state === 'settled') return;
     const counted = entry.state === 'sent' && entry.options.stream === undefined;
     if (entry.state === 'waiting') {
       const place = this.#queue.indexOf(entry);
       if (place >= 0) this.#queue.splice(place, 1);
     }
-    entry.state = 'settled';
     this.#pending.delete(entry.id);
-    entry.clock?.stop();
-    entry.stopListening?.();
-    for (const question of entry.questions) question.abort();
-    if (outcome instanceof MidspanError) entry.reject(outcome);
-    else entry.resolve(outcome);
+    entry.settle(outcome);
     if (!counted) return;
     this.#inFlight -= 1;
     const next = this.#inFlight < IN_FLIGHT_MAX ? this.#queue.shift() : undefined;
     if (next !== undefined) this.#transmit(next);
   }
 
-  #end(reason: MidspanError): void {
+  /** Ends what waits, with `reason`. The channel itself stays open. */
+  end(reason: MidspanError): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
     this.#inbound.end();
@@ -406,7 +377,7 @@ export class Peer {
     }
   }
 
-  #broken({ method }: Entry, problem: string): MidspanError {
+  #broken({ method }: Pending, problem: string): MidspanError {
     return broken(this.label, `the server answered ${method} with ${problem}`);
   }
 }

@@ -1,8 +1,9 @@
 /** What a server asks while one call runs: checked, counted, put to whoever answers for the caller. */
 import { messageOf } from '../errors.ts';
-import { ELICITATIONS_PER_CALL, ELICITATIONS_PER_HOUR } from '../mcp/protocol-limits.ts';
+import { ELICITATIONS_PER_CALL, ELICITATIONS_PER_HOUR, NOTES_PER_CALL } from '../mcp/protocol-limits.ts';
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, isObject } from '../mcp/message.ts';
 import { safeText } from '../mcp/text.ts';
+import { untilAbort } from './abort.ts';
 import { Refusal } from './inbound.ts';
 import type { Asker } from './inbound.ts';
 import type { CallOptions } from './server.ts';
@@ -29,6 +30,7 @@ export interface QuestionsOptions {
 export class Questions implements Asker {
   readonly #options: QuestionsOptions;
   #elicitations = 0;
+  #notes = 0;
   /** Milliseconds spent waiting for answers. */
   waited = 0;
 
@@ -37,8 +39,12 @@ export class Questions implements Asker {
   }
 
   note(text: string): void {
+    const { label, call } = this.#options;
+    this.#notes += 1;
+    if (this.#notes > NOTES_PER_CALL) return;
+    const last = this.#notes === NOTES_PER_CALL;
     try {
-      this.#options.call.onNote?.(text);
+      call.onNote?.(last ? `${label}: there is more to note about this call than is shown` : text);
     } catch {
       // What a listener does with a note is not the call's business.
     }
@@ -59,7 +65,9 @@ export class Questions implements Asker {
     }
     const since = now();
     try {
-      const result = await call.onInput({ method, params }, { label, tool, signal });
+      // Whoever answers may not listen to the signal; nobody waits for that.
+      const answer = call.onInput({ method, params }, { label, tool, signal });
+      const result = await untilAbort(answer, signal, () => new Error('the question was taken back'));
       return elicitation ? this.#elicited(result) : result;
     } catch (error) {
       if (signal.aborted) throw error;

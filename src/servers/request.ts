@@ -1,7 +1,9 @@
-/** One request of ours, as the request table keeps it. */
-import type { RequestClock } from './clock.ts';
-import type { Asker } from './inbound.ts';
-import type { MidspanError } from '../errors.ts';
+/** One request of ours while it waits for its answer: its time, its progress, and the questions that the server has about it. */
+import { NOTIFICATION_TEXT_MAX } from '../mcp/protocol-limits.ts';
+import { MidspanError } from '../errors.ts';
+import { onAbort } from './abort.ts';
+import { RequestClock } from './clock.ts';
+import type { Asker, Running } from './inbound.ts';
 import type { Answer } from '../mcp/codec.ts';
 import type { RequestId } from '../mcp/message.ts';
 import type { JsonObject, Progress } from '../types.ts';
@@ -22,19 +24,81 @@ export interface RequestOptions {
   uncancellable?: boolean;
 }
 
-export interface Entry {
+export interface PendingEvents {
+  answered: (answer: Answer) => void;
+  failed: (error: MidspanError) => void;
+  /** Its time is over; `over` says that it was the whole time, not the time without progress. */
+  expired: (over: boolean) => void;
+  aborted: () => void;
+}
+
+export class Pending implements Running {
   readonly id: number;
   readonly method: string;
   readonly params: JsonObject;
   readonly options: RequestOptions;
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: MidspanError) => void;
-  state: 'waiting' | 'sent' | 'settled';
-  clock: RequestClock | undefined;
-  progress: number;
-  /** Questions of the server about it that are being answered: its clock stands still. */
-  readonly questions: Set<AbortController>;
-  stopListening: (() => void) | undefined;
+  state: 'waiting' | 'sent' | 'settled' = 'waiting';
   /** Ends its HTTP exchange. */
   exchange: AbortController | undefined;
+  readonly #events: PendingEvents;
+  readonly #clock: RequestClock | undefined;
+  readonly #stopListening: (() => void) | undefined;
+  readonly #questions = new Set<AbortController>();
+  #progress = -Infinity;
+
+  constructor(
+    id: number,
+    method: string,
+    params: JsonObject,
+    options: RequestOptions,
+    events: PendingEvents,
+  ) {
+    this.id = id;
+    this.method = method;
+    this.params = params;
+    this.options = options;
+    this.#events = events;
+    const { signal, timeout, timeoutMax = timeout } = options;
+    if (timeout !== 0) this.#clock = new RequestClock(timeout, timeoutMax, events.expired);
+    if (signal !== undefined) this.#stopListening = onAbort(signal, events.aborted);
+  }
+
+  get asker(): Asker | undefined {
+    return this.options.asker;
+  }
+
+  /** `notifications/progress`, unless it is stale; it winds the clock. */
+  progressed({ progress, total, message }: JsonObject): Progress | undefined {
+    if (!isFinite(progress) || progress <= this.#progress) return undefined;
+    this.#progress = progress;
+    this.#clock?.wind();
+    const seen: Progress = { progress };
+    if (isFinite(total)) seen.total = total;
+    if (typeof message === 'string') seen.message = message.slice(0, NOTIFICATION_TEXT_MAX);
+    return seen;
+  }
+
+  hold(question: AbortController): void {
+    this.#questions.add(question);
+    this.#clock?.hold();
+  }
+
+  release(question: AbortController): void {
+    this.#questions.delete(question);
+    if (this.#questions.size === 0) this.#clock?.release();
+  }
+
+  settle(outcome: Answer | MidspanError): void {
+    this.state = 'settled';
+    this.#clock?.stop();
+    this.#stopListening?.();
+    for (const question of this.#questions) question.abort();
+    if (outcome instanceof MidspanError) this.#events.failed(outcome);
+    else this.#events.answered(outcome);
+  }
+}
+
+/** JSON has no such numbers, but `1e999` is read as one. */
+function isFinite(value: unknown): value is number {
+  return Number.isFinite(value);
 }

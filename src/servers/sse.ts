@@ -9,7 +9,6 @@ import type { Channel, ChannelHandlers, SendOptions, Sent } from './channel.ts';
 import { eventStream } from './event-stream.ts';
 import { contentType, HttpClient, type HttpClientOptions, IGNORE_BODY, withHeaders } from './http-client.ts';
 import { shownUrl } from './http-error.ts';
-import { messagesIn } from './messages.ts';
 import { noiseOf } from './printable.ts';
 
 /**
@@ -143,7 +142,7 @@ class SseChannel implements Channel {
   }
 
   #deliver(data: string): void {
-    for (const message of messagesIn(data)) {
+    for (const message of this.#client.messages(data)) {
       if (message === undefined) this.#handlers?.noise(noiseOf(data));
       else this.#handlers?.message(message, undefined);
     }

@@ -8,6 +8,7 @@ import { statSync } from 'node:fs';
 import spawn from 'cross-spawn';
 import { type ErrorCode, MidspanError, messageOf } from '../errors.ts';
 import { DRAIN_MS, NOISE_CHARACTERS, NOISE_LINES, STDERR_BYTES, WRITE_QUEUE_BYTES } from '../mcp/limits.ts';
+import { JsonLimitError } from '../mcp/json.ts';
 import type { JsonObject, StdioTransport } from '../types.ts';
 import type { Channel, ChannelHandlers, Sent } from './channel.ts';
 import { inheritedEnvironment } from './environment.ts';
@@ -166,7 +167,7 @@ class StdioChannel implements Channel {
       this.#lines.push(chunk, (line) => this.#line(line));
     } catch (error) {
       if (error instanceof MidspanError) this.#die(error);
-      else if (error instanceof LineTooLongError)
+      else if (error instanceof LineTooLongError || error instanceof JsonLimitError)
         this.#fail('limit', `it wrote ${error.message} and was stopped`);
       else
         this.#die(

@@ -9,11 +9,12 @@ import {
   TOOLS_MAX,
 } from '../mcp/protocol-limits.ts';
 import { broken } from './failure.ts';
+import { METHOD_NOT_FOUND } from '../mcp/message.ts';
 import { readPage, readTool } from '../mcp/tools.ts';
 import { safeText } from '../mcp/text.ts';
 import type { Connection } from './connection.ts';
 import type { MirroredArgument } from '../mcp/headers.ts';
-import type { ReadTool } from '../mcp/tools.ts';
+import type { Answer } from '../mcp/codec.ts';
 import type { Json, JsonObject, ToolDefinition } from '../types.ts';
 
 export interface ToolListOptions {
@@ -92,84 +93,119 @@ export class ToolList {
     const oldest = this.#told.length >= LIST_CHANGED_PER_MINUTE ? this.#told[0] : undefined;
     return oldest === undefined
       ? LIST_CHANGED_DEBOUNCE
-      : Math.max(LIST_CHANGED_DEBOUNCE, oldest + 60_000 - now);
+      : Math.min(60_000, Math.max(LIST_CHANGED_DEBOUNCE, oldest + 60_000 - now));
   }
 
   async #fetch(changes: number): Promise<ToolDefinition[]> {
     const connection = await this.#options.connection();
-    const { raw, ttlMs } = await this.#pages(connection);
-    const { tools, mirrored } = this.#read(raw, connection.mirrors);
+    const listing = new Listing(this.#options, connection.mirrors);
+    const ttlMs = await this.#pages(connection, listing);
+    const tools = listing.tools();
     if (changes !== this.#changes) return tools;
     this.#tools = tools;
-    this.#mirrored = mirrored;
+    this.#mirrored = connection.mirrors ? marksOf(tools) : new Map();
     this.#freshUntil = ttlMs === undefined ? Infinity : this.#options.now() + ttlMs;
     return tools;
   }
 
-  async #pages(connection: Connection): Promise<{ raw: Json[]; ttlMs: number | undefined }> {
-    const raw: Json[] = [];
+  /** @returns how long the list may be kept, in milliseconds; undefined until the server says otherwise. The shortest hint of all pages counts. */
+  async #pages(connection: Connection, listing: Listing): Promise<number | undefined> {
+    const { label, timeout } = this.#options;
     const seen = new Set<string>();
-    // Without a hint, a list is good until the server says otherwise. The shortest hint of all pages counts.
     let ttlMs: number | undefined;
     let cursor: string | undefined;
     for (let page = 0; ; page += 1) {
-      if (page === PAGES_MAX) throw this.#limit(`its list of tools has more than ${PAGES_MAX} pages`);
-      const answer = await connection.request('tools/list', cursor === undefined ? {} : { cursor }, {
-        timeout: this.#options.timeout,
-      });
+      if (page === PAGES_MAX) throw tooMuch(label, `its list of tools has more than ${PAGES_MAX} pages`);
+      const answer = await this.#page(connection, cursor, timeout);
+      if (answer === undefined) return undefined;
       const read = answer.kind === 'complete' ? readPage(answer.result) : undefined;
       if (answer.kind !== 'complete' || read === undefined)
-        throw broken(
-          this.#options.label,
-          'it answered tools/list with something that is not a list of tools',
-        );
-      for (const tool of read.tools) raw.push(tool);
+        throw broken(label, 'it answered tools/list with something that is not a list of tools');
       if (answer.ttlMs !== undefined) ttlMs = Math.min(ttlMs ?? Infinity, answer.ttlMs);
+      // Page by page, so that no more than one is held beside what is kept.
+      const full = listing.add(read.tools);
       cursor = read.cursor;
-      if (cursor === undefined) return { raw, ttlMs };
+      if (full || cursor === undefined) return ttlMs;
       if (seen.has(cursor))
-        throw broken(
-          this.#options.label,
-          'its list of tools never ends: a page leads back to an earlier one',
-        );
+        throw broken(label, 'its list of tools never ends: a page leads back to an earlier one');
       seen.add(cursor);
     }
   }
 
-  #read(
-    raw: Json[],
-    mirrors: boolean,
-  ): { tools: ToolDefinition[]; mirrored: Map<string, MirroredArgument[]> } {
-    const { warning } = this.#options;
-    const names = new Map<string, number>();
-    const read: ReadTool[] = [];
-    let size = 0;
-    for (const each of raw.length > TOOLS_MAX ? raw.slice(0, TOOLS_MAX) : raw) {
-      const tool = readTool(each, mirrors);
-      if ('dropped' in tool) {
-        warning(`left out ${tool.dropped}`);
-        continue;
-      }
-      size += tool.size;
-      if (size > LIST_MAX) throw this.#limit(`its list of tools is longer than ${LIST_MAX} characters`);
-      read.push(tool);
-      names.set(tool.tool.name, (names.get(tool.tool.name) ?? 0) + 1);
+  /** Undefined when the server has no tools, as it said. */
+  async #page(
+    connection: Connection,
+    cursor: string | undefined,
+    timeout: number,
+  ): Promise<Answer | undefined> {
+    try {
+      return await connection.request('tools/list', cursor === undefined ? {} : { cursor }, { timeout });
+    } catch (error) {
+      const none = error instanceof MidspanError && error.data.code === METHOD_NOT_FOUND;
+      if (none && connection.info.capabilities.tools === undefined) return undefined;
+      throw error;
     }
-    if (raw.length > TOOLS_MAX) warning(`lists ${raw.length} tools; only the first ${TOOLS_MAX} are kept`);
-    for (const [name, count] of names) {
-      if (count > 1) warning(`left out the tool "${safeText(name, 100)}": ${count} tools have this name`);
-    }
-    const tools = read.map(({ tool }) => tool).filter(({ name }) => names.get(name) === 1);
-    const mirrored = new Map<string, MirroredArgument[]>();
-    for (const { name, inputSchema } of mirrors ? tools : []) {
-      const marks = mirroredArguments(inputSchema);
-      if (!('problem' in marks) && marks.length > 0) mirrored.set(name, marks);
-    }
-    return { tools, mirrored };
+  }
+}
+
+/** One listing, as its pages come in. */
+class Listing {
+  readonly #options: ToolListOptions;
+  readonly #mirrors: boolean;
+  readonly #names = new Map<string, number>();
+  readonly #read: ToolDefinition[] = [];
+  #seen = 0;
+  #size = 0;
+
+  constructor(options: ToolListOptions, mirrors: boolean) {
+    this.#options = options;
+    this.#mirrors = mirrors;
   }
 
-  #limit(what: string): MidspanError {
-    const { label } = this.#options;
-    return new MidspanError({ code: 'limit', label, what, next: 'Report this to the author of the server' });
+  /** True when no more tools are kept. */
+  add(page: readonly Json[]): boolean {
+    const { label, warning } = this.#options;
+    for (const raw of page) {
+      if (this.#seen === TOOLS_MAX) {
+        warning(`lists more than ${TOOLS_MAX} tools; only the first ${TOOLS_MAX} are kept`);
+        return true;
+      }
+      this.#seen += 1;
+      const read = readTool(raw, this.#mirrors);
+      if ('dropped' in read) {
+        warning(`left out ${read.dropped}`);
+        continue;
+      }
+      this.#size += read.size;
+      if (this.#size > LIST_MAX)
+        throw tooMuch(label, `its list of tools is longer than ${LIST_MAX} characters`);
+      const { name } = read.tool;
+      this.#read.push(read.tool);
+      this.#names.set(name, (this.#names.get(name) ?? 0) + 1);
+    }
+    return false;
   }
+
+  /** Those whose names are theirs alone. */
+  tools(): ToolDefinition[] {
+    for (const [name, count] of this.#names) {
+      if (count > 1)
+        this.#options.warning(`left out the tool "${safeText(name, 100)}": ${count} tools have this name`);
+    }
+    return this.#read.filter(({ name }) => this.#names.get(name) === 1);
+  }
+}
+
+/** The arguments that go as headers, by tool. */
+function marksOf(tools: readonly ToolDefinition[]): Map<string, MirroredArgument[]> {
+  const marked = new Map<string, MirroredArgument[]>();
+  for (const { name, inputSchema } of tools) {
+    const marks = mirroredArguments(inputSchema);
+    if (!('problem' in marks) && marks.length > 0) marked.set(name, marks);
+  }
+  return marked;
+}
+
+function tooMuch(label: string, what: string): MidspanError {
+  return new MidspanError({ code: 'limit', label, what, next: 'Report this to the author of the server' });
 }

@@ -2,6 +2,8 @@
  * Hearing of changes: the GET stream of legacy HTTP, `subscriptions/listen` of the modern era. Opened again with back-off
  * whenever it ends, and after every gap the lists count as changed, since nothing is replayed.
  */
+import { performance } from 'node:perf_hooks';
+import { RETRY_MAX_MS } from '../mcp/limits.ts';
 import { METHOD_NOT_FOUND, isObject } from '../mcp/message.ts';
 import { META } from '../mcp/modern.ts';
 import { failure } from './failure.ts';
@@ -20,6 +22,14 @@ export interface WatchOptions {
   established: (first: boolean) => void;
   warning: (message: string) => void;
 }
+
+/** How one change stream came to its end. `retry`: milliseconds that the server asked to wait. */
+type Outcome = { ended: boolean; retry?: number } | 'unsupported';
+const ENDED: Outcome = { ended: true };
+const FAILED: Outcome = { ended: false };
+
+/** What servers without a GET stream say to a GET. */
+const NO_STREAM: ReadonlySet<unknown> = new Set([400, 404, 405, 406, 501]);
 
 /** Failed attempts in a row after which people are told that changes go unheard. */
 const DEAF_AFTER = 3;
@@ -47,13 +57,19 @@ export class Watch {
     )
       return;
     const { timing, random, signal, warning } = this.#options;
-    for (let failures = 0; !signal.aborted;) {
+    let failures = 0;
+    let short = 0;
+    while (!signal.aborted) {
+      const since = performance.now();
       const outcome = changes === 'get' ? await this.#get() : await this.#listen();
       if (signal.aborted || outcome === 'unsupported') return;
-      failures = outcome === 'ended' ? 0 : failures + 1;
+      failures = outcome.ended ? 0 : failures + 1;
+      // Streams that end as soon as they are open are not opened again and again at once either.
+      short = performance.now() - since < timing.relisten ? short + 1 : 0;
       if (failures === DEAF_AFTER)
         warning('changes of its tools go unheard: its change stream keeps failing; it is tried again');
-      await pause(backOff(timing.relisten, timing.relistenMax, failures, random), signal);
+      const wait = backOff(timing.relisten, timing.relistenMax, Math.max(0, short - 1), random);
+      await pause(Math.max(wait, Math.min(outcome.retry ?? 0, RETRY_MAX_MS)), signal);
     }
   }
 
@@ -70,27 +86,32 @@ export class Watch {
     waiting.acknowledged(isObject(notifications) ? notifications : {});
   }
 
-  async #get(): Promise<'ended' | 'failed' | 'unsupported'> {
+  async #get(): Promise<Outcome> {
     const { peer, session } = this.#connection;
     const { signal } = this.#options;
     try {
-      await peer.channel.listen?.({ ...peer.sendOptions('', {}), signal, started: this.#established });
-      return 'ended';
+      const { retry } =
+        (await peer.channel.listen?.({
+          ...peer.sendOptions('', {}),
+          resumable: !this.#first,
+          signal,
+          started: this.#established,
+        })) ?? {};
+      return { ended: true, ...(retry === undefined ? {} : { retry }) };
     } catch (error) {
-      const { status } = failure(peer.label, error).data;
-      if (status === 405 || status === 501) return 'unsupported';
-      if (signal.aborted) return 'failed';
-      try {
-        await this.#connection.recover(error, session);
-        return 'ended';
-      } catch {
-        // A server without sessions has no stream either when it knows no such address.
-        return status === 404 || status === 400 || status === 406 ? 'unsupported' : 'failed';
-      }
+      const { code, data } = failure(peer.label, error);
+      if (signal.aborted) return FAILED;
+      // Where there never was a stream, that alone is no sign of an expired session: many servers have no GET at all.
+      if (this.#first && (NO_STREAM.has(data.status) || (code === 'protocol' && data.status === undefined)))
+        return 'unsupported';
+      return this.#connection.recover(error, session).then(
+        () => ENDED,
+        () => FAILED,
+      );
     }
   }
 
-  async #listen(): Promise<'ended' | 'failed' | 'unsupported'> {
+  async #listen(): Promise<Outcome> {
     const { timing, signal, warning } = this.#options;
     const unheard = new AbortController();
     const stop = onAbort(signal, () => unheard.abort());
@@ -115,13 +136,13 @@ export class Watch {
           },
         },
       );
-      return 'ended';
+      return ENDED;
     } catch (error) {
       const { code } = failure(this.#connection.peer.label, error).data;
       if (refused) warning('does not tell when its tools change, although it says so');
       else if (code === METHOD_NOT_FOUND)
         warning('has no subscriptions/listen, although it announces changes of its tools');
-      else return 'failed';
+      else return FAILED;
       return 'unsupported';
     } finally {
       this.#subscription = undefined;

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { codecFor } from '../../src/mcp/codec.ts';
 import { sessionExpired } from '../../src/mcp/legacy.ts';
 import { readMessage } from '../../src/mcp/message.ts';
-import { MEDIA_MAX, RESULT_TEXT_MAX } from '../../src/mcp/protocol-limits.ts';
+import { MEDIA_MAX, RESULT_BLOCKS_MAX, RESULT_TEXT_MAX } from '../../src/mcp/protocol-limits.ts';
 import { readToolResult } from '../../src/mcp/results.ts';
 import { safeText } from '../../src/mcp/text.ts';
 import { commonVersion, eraOf, latestVersion } from '../../src/mcp/versions.ts';
 import { MidspanError } from '../../src/errors.ts';
-import type { Json, JsonObject } from '../../src/types.ts';
+import type { JsonObject } from '../../src/types.ts';
 
 const identity = { clientInfo: { name: 'us', version: '1' }, capabilities: { elicitation: {} } };
 const legacy = codecFor('2025-11-25', identity);
@@ -196,14 +196,23 @@ describe('tool results', () => {
     expect(notes).toHaveLength(1);
   });
 
-  test('are bounded in text, structured content included, and in depth', () => {
-    let deep: Json = {};
-    for (let level = 0; level < 10_000; level += 1) deep = { deep };
-    expect(read({ content: [], structuredContent: deep })[0]).toMatchObject({ isError: true });
+  test('are bounded in text, structured content included, and in number of blocks', () => {
+    const blocks = Array.from({ length: RESULT_BLOCKS_MAX + 1 }, () => ({ type: 'text', text: '' }));
+    expect(read({ content: blocks.slice(1) })[0]).not.toHaveProperty('isError');
+    expect(read({ content: blocks })[0]).toMatchObject({ isError: true });
     expect(read({ content: [], structuredContent: ['x'.repeat(RESULT_TEXT_MAX)] })[0]).toMatchObject({
       isError: true,
     });
-    expect(read({ content: [{ type: 'odd', deep }] })[0]).toEqual({ content: [] });
+  });
+
+  test('lose members of the wrong type with a note', () => {
+    const [result, notes] = read({ content: [], isError: 'yes', _meta: 7, vendor: 1 });
+    expect(result).toEqual({ content: [], vendor: 1 });
+    expect(notes).toEqual([
+      'isError was left out: it is not a boolean',
+      '_meta was left out: it is not an object',
+    ]);
+    expect(read({ content: [], isError: null, _meta: null })).toEqual([{ content: [] }, []]);
   });
 });
 

@@ -215,7 +215,7 @@ describe('lists', () => {
     const tools = await server.listTools();
     expect(tools.length).toBe(TOOLS_MAX);
     expect(tools.at(-1)!.name).toBe('t1023');
-    expect(warnings()).toEqual(['lists 1100 tools; only the first 1024 are kept']);
+    expect(warnings()).toEqual(['lists more than 1024 tools; only the first 1024 are kept']);
   });
 
   test('every list of distinct cursors, the empty one too, is read to its end', async () => {

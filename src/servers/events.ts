@@ -1,0 +1,57 @@
+/** What one server makes known: to whoever listens, bounded in number and length. */
+import { performance } from 'node:perf_hooks';
+import { NOTIFICATION_TEXT_MAX, WARNINGS_PER_SECOND } from '../mcp/protocol-limits.ts';
+import { RateLimit } from './rate.ts';
+import type { ServerEvent } from './server.ts';
+import type { Json, JsonObject } from '../types.ts';
+
+export class Events {
+  readonly #listeners = new Set<(event: ServerEvent) => void>();
+  readonly #warnings = new RateLimit(WARNINGS_PER_SECOND);
+
+  on(listener: (event: ServerEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  emit(event: ServerEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch {
+        // A listener's failure is not the server's.
+      }
+    }
+  }
+
+  readonly warning = (message: string): void => {
+    if (this.#warnings.allows(performance.now())) return this.emit({ type: 'warning', message });
+    if (this.#warnings.dropped === 1)
+      this.emit({
+        type: 'warning',
+        message: `gives cause for more than ${WARNINGS_PER_SECOND} warnings a second; the rest is dropped`,
+      });
+  };
+
+  /** `notifications/message`. */
+  log({ level, logger, data }: JsonObject): void {
+    this.emit({
+      type: 'log',
+      level: typeof level === 'string' ? level.slice(0, 20) : 'info',
+      ...(typeof logger === 'string' ? { logger: logger.slice(0, 100) } : {}),
+      data: bounded(data),
+    });
+  }
+
+  clear(): void {
+    this.#listeners.clear();
+  }
+}
+
+/** Log data, or its beginning as text when it is long. */
+function bounded(data: Json | undefined): Json {
+  if (data === undefined) return null;
+  if (typeof data === 'string') return data.slice(0, NOTIFICATION_TEXT_MAX);
+  const text = JSON.stringify(data);
+  return text.length <= NOTIFICATION_TEXT_MAX ? data : text.slice(0, NOTIFICATION_TEXT_MAX);
+}
