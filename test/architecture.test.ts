@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { VERSION } from '../src/version.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const src = join(root, 'src');
@@ -67,6 +68,11 @@ describe('the table of docs/architecture.md', () => {
 });
 
 describe('packages', () => {
+  it('the version in the sources is that of the package', () => {
+    const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+    expect(VERSION).toBe(manifest.version);
+  });
+
   it('src imports only declared dependencies and node: modules', () => {
     const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       dependencies: Record<string, string>;

@@ -1,7 +1,7 @@
 /** The command line: parses, calls the core through one command, turns errors into words and exit codes. */
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { MidspanError, messageOf } from '../errors.ts';
+import { VERSION } from '../version.ts';
 import { callCommand } from './call.ts';
 import { compareCommand } from './compare.ts';
 import { type Context, examples } from './context.ts';
@@ -45,7 +45,7 @@ function createProgram(context: Context, exit: (code: number) => void): Command 
   const { print } = context;
   const program = new Command('midspan')
     .description('The host between language models and MCP servers.')
-    .version(version(), '-V, --version')
+    .version(VERSION, '-V, --version')
     .addHelpText(
       'after',
       `${examples('servers', 'tools --for anthropic', 'call files list_directory path=.')}
@@ -61,11 +61,6 @@ Exit codes: 0 good, 1 failed, 2 usage or configuration, 3 needs sign-in, 4 unrea
       .configureOutput({ writeOut: (text) => print.text(text), writeErr: (text) => print.noteText(text) });
   }
   return program;
-}
-
-function version(): string {
-  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(manifest) as { version: string }).version;
 }
 
 function printError(error: unknown, print: Printer): void {

@@ -8,6 +8,7 @@ import { openServer } from '../servers/index.ts';
 import type { EraVerdicts, Server, ServerEvent, ServerInfo, ServerState } from '../servers/server.ts';
 import type { UsageFile } from '../store/usage.ts';
 import type { Json, ServerSpec, ToolDefinition } from '../types.ts';
+import { VERSION } from '../version.ts';
 import { type CallOutcome, type CallRequest, type CallSettings, passCall } from './call.ts';
 import { askApproval, type CallToApprove } from './approval.ts';
 import { buildCatalog, type Catalog, type CatalogEntry } from './catalog.ts';
@@ -222,7 +223,7 @@ export class CoreHost {
 
   #open(spec: ServerSpec, options: HostOptions): void {
     const server = openServer(spec, {
-      clientInfo: options.clientInfo ?? { name: 'midspan', version: '0.1.0' },
+      clientInfo: options.clientInfo ?? { name: 'midspan', version: VERSION },
       capabilities: ANSWERABLE,
       ...(options.verdicts !== undefined && { verdicts: options.verdicts }),
     });
