@@ -148,8 +148,8 @@ class HttpChannel implements Channel {
     const headers = withHeaders(options.headers, GET_HEADERS);
     if (lastEventId !== undefined) headers['last-event-id'] = lastEventId;
     return this.#client.exchange({ method: 'GET', headers, signal: options.signal }, (answer, exchange) => {
-      if (delivery.listening) options.started?.(answer);
       if (contentType(answer) !== 'text/event-stream') throw this.#client.unexpected(answer);
+      if (delivery.listening) options.started?.(answer);
       return this.#reader(answer, delivery, exchange);
     });
   }

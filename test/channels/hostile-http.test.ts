@@ -19,6 +19,7 @@ vi.mock('../../src/mcp/limits.ts', async (original) => ({
   EVENT_BYTES: 1024 * 1024,
   BODY_IDLE_MS: 150,
   SWEEP_MS: 20,
+  RETRY_MAX_MS: 50,
 }));
 
 const servers: Server[] = [];
@@ -177,6 +178,7 @@ describe('compression', () => {
     ['damaged', 'gzip', Buffer.from('this is not gzip')],
     ['cut short', 'gzip', gzipSync(JSON.stringify(result(1))).subarray(0, 20)],
     ['not offered', 'zstd', Buffer.from('anything')],
+    ['of an encoding that is none', 'constructor', Buffer.from('anything')],
   ])('a body that is %s is refused', async (_, encoding, body) => {
     const web = await serve((_, response) =>
       response.writeHead(200, { 'content-encoding': encoding, 'content-type': 'application/json' }).end(body),
@@ -264,6 +266,86 @@ describe('broken bytes', () => {
     const { channel } = await connect(web.origin);
     await channel.send(call(1), { resumable: true });
     expect(web.requests).toHaveLength(1);
+  });
+
+  it('statuses that announce another one are passed over, and one that changes the protocol is an error', async () => {
+    const body = JSON.stringify(result(1));
+    const { channel, recorder } = await connect(
+      await bare((socket) =>
+        socket.write(
+          `HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n${JSON_HEAD}content-length: ${body.length}\r\n\r\n${body}`,
+        ),
+      ),
+    );
+    await channel.send(call(1));
+    expect(recorder.messages).toEqual([result(1)]);
+    const { error } = await sendTo(
+      await bare((socket) =>
+        socket.write('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+      ),
+    );
+    expect(error.code).toBe('closed');
+    await until(() => sockets.size === 1);
+  });
+
+  it.each([
+    ['a control character in a session id', 'HTTP/1.1 200 OK\r\nmcp-session-id: a\u0001b\r\n\r\n'],
+    ['two lengths', `${JSON_HEAD}content-length: 2\r\ncontent-length: 3\r\n\r\n{}`],
+    ['a length that is none', `${JSON_HEAD}content-length: -2\r\n\r\n{}`],
+    ['half an answer', `${JSON_HEAD}content-length: 10\r\n\r\n{}`],
+  ])('%s is an error, and its socket is closed', async (_what, text) => {
+    const { error } = await sendTo(await bare((socket) => socket.end(text)));
+    expect(error).toMatchObject({ code: 'closed', label: 'web' });
+    await until(() => sockets.size === 0);
+  });
+
+  it('more than the length says does not reach the next request', async () => {
+    const body = JSON.stringify(result(1));
+    let requests = 0;
+    const { channel, recorder } = await connect(
+      await bare((socket) => {
+        const answer = (): void => {
+          requests += 1;
+          const own = JSON.stringify(result(requests));
+          socket.write(
+            `${JSON_HEAD}content-length: ${own.length}\r\n\r\n${own}${requests === 1 ? `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}` : ''}`,
+          );
+        };
+        socket.on('data', answer);
+        answer();
+      }),
+    );
+    await channel.send(call(1));
+    // Whatever becomes of the socket, the second answer is the second request's own or an error.
+    await channel.send(call(2)).catch(() => undefined);
+    expect(recorder.messages.filter(({ id }) => id === 1)).toHaveLength(1);
+  });
+
+  it('a wait of years before an answer is resumed is cut', async () => {
+    const web = await serve((request, response) => {
+      if (request.method === 'POST') stream(response).end('id: 1\nretry: 99999999999\ndata:\n\n');
+      else stream(response).end(event(result(1)));
+    });
+    const { channel, recorder } = await connect(web.origin);
+    await channel.send(call(1), { resumable: true });
+    expect(recorder.messages).toEqual([result(1)]);
+  });
+
+  it('JSON nested too deeply ends the exchange, in a body, an event and an error', async () => {
+    const deep = `{"jsonrpc":"2.0","id":1,"result":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+    const web = await serve((request, response) => {
+      if (request.json.id === 1) response.writeHead(200, { 'content-type': 'application/json' }).end(deep);
+      else if (request.json.id === 2) stream(response).write(`data: ${deep}\n\n`);
+      else response.writeHead(400, { 'content-type': 'application/json' }).end(deep);
+    });
+    const { channel, recorder } = await connect(web.origin);
+    for (const id of [1, 2]) {
+      const error = await failure(channel.send(call(id)));
+      expect(error).toMatchObject({ code: 'limit', label: 'web' });
+      expect(error.message).toContain('nested deeper');
+    }
+    expect(await failure(channel.send(call(3)))).toMatchObject({ status: 400, json: undefined });
+    expect(recorder.messages).toEqual([]);
   });
 
   it('something that is not HTTP', async () => {

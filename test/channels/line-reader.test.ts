@@ -48,6 +48,20 @@ describe('reading lines', () => {
     expect(concat).toHaveBeenCalledTimes(1);
   });
 
+  it('holds a line that comes in single bytes in few pieces, and copies it twice at most', () => {
+    const length = 300_000;
+    const concat = vi.spyOn(Buffer, 'concat');
+    const lines: number[] = [];
+    const reader = new LineReader();
+    const byte = Buffer.from('x');
+    for (let count = 0; count < length; count += 1) reader.push(byte, () => undefined);
+    reader.push(Buffer.from('\n'), (line) => lines.push(line.length));
+    expect(lines).toEqual([length]);
+    expect(Math.max(...concat.mock.calls.map(([pieces]) => pieces.length))).toBeLessThan(2048);
+    const copied = concat.mock.results.reduce((sum: number, { value }) => sum + (value as Buffer).length, 0);
+    expect(copied).toBeLessThanOrEqual(2 * length);
+  });
+
   it('refuses a line over the limit, finished or not, and no other', () => {
     const lines: string[] = [];
     const push = (...chunks: string[]) => {
