@@ -2,12 +2,13 @@
 import { type Model, openModel } from '../../src/models/index.ts';
 import { startAnthropic } from './anthropic.ts';
 import { startGemini } from './gemini.ts';
+import { startInteractions } from './gemini-interactions.ts';
 import { startChat } from './openai-chat.ts';
 import { startResponses } from './openai-responses.ts';
 import type { Emulator, EmulatorScript } from './server.ts';
 
 export interface Api {
-  name: 'anthropic' | 'openai' | 'openai-chat' | 'gemini';
+  name: 'anthropic' | 'openai' | 'openai-chat' | 'gemini' | 'gemini-interactions';
   start(script: EmulatorScript): Promise<Emulator>;
   model(emulator: { url: string; key: string }): Model;
   /** The API's word for an answer that was cut at its output limit. */
@@ -54,5 +55,14 @@ export const apis: Api[] = [
     cut: 'MAX_TOKENS',
     opening: 0,
     middle: { reasoning: 1, text: 4, call: 7 },
+  },
+  {
+    name: 'gemini-interactions',
+    start: startInteractions,
+    model: ({ url, key }) =>
+      openModel('gemini-interactions:gemini-3.8-flash', { env: { GEMINI_API_KEY: key }, baseUrl: url }),
+    cut: 'incomplete',
+    opening: 2,
+    middle: { reasoning: 3, text: 8, call: 12 },
   },
 ];

@@ -21,6 +21,8 @@ function refuse(message: string): never {
 }
 
 export function startInteractions(script: EmulatorScript): Promise<Emulator> {
+  /** Of the thoughts that were given: only those come back. */
+  const signatures = new Set<string>();
   const api: EmulatedApi = {
     key: KEY,
     maxBody: 20 * 1024 * 1024,
@@ -29,9 +31,9 @@ export function startInteractions(script: EmulatorScript): Promise<Emulator> {
       if (headers['x-goog-api-key'] !== KEY)
         throw new Refusal(403, 'permission_denied', 'API key not valid.');
     },
-    check: ({ body }) => checkInteraction(body),
+    check: ({ body }) => checkInteraction(body, signatures),
     streams: ({ body }) => body.stream === true,
-    answer,
+    answer: (turn, request, index) => answer(turn, request, index, signatures),
     errorBody: ({ type, message }) => ({ error: { code: type, message } }),
     errorEvent: (type, message) => ({ data: { event_type: 'error', error: { code: type, message } } }),
     typeOfStatus: (status) => (status === 429 ? 'too_many_requests' : 'api_error'),
@@ -61,20 +63,20 @@ const MEMBERS = [
   'service_tier',
 ];
 
-function checkInteraction(body: JsonObject): void {
+function checkInteraction(body: JsonObject, signatures: ReadonlySet<string>): void {
   onlyFields(body, '', MEMBERS);
   if (typeof body.model !== 'string' || !body.model.startsWith('gemini-'))
     throw new Refusal(404, 'not_found', `Model ${show(body.model)} is not found.`);
   if (body.previous_interaction_id !== undefined)
     throw new Refusal(404, 'not_found', `Interaction ${show(body.previous_interaction_id)} is not found.`);
   if (body.store === false && body.background === true) refuse("'background' needs 'store'.");
-  checkInput(body.input);
+  checkInput(body.input, signatures);
   const names = checkTools(body.tools);
   const config = isObject(body.generation_config) ? body.generation_config : {};
   if (config.tool_choice !== undefined) checkChoice(config.tool_choice, names);
 }
 
-function checkInput(input: Json | undefined): void {
+function checkInput(input: Json | undefined, signatures: ReadonlySet<string>): void {
   if (typeof input === 'string' && input !== '') return;
   if (!Array.isArray(input) || input.length === 0) return refuse("'input' must not be empty.");
   const open = new Map<string, string>();
@@ -95,6 +97,9 @@ function checkInput(input: Json | undefined): void {
         checkContents(step.content, `${path}.content`, ['text', 'image', 'audio', 'video', 'document']);
         break;
       case 'thought':
+        onlyFields(step, `${path}.`, ['type', 'signature', 'summary']);
+        if (!signatures.has(show(step.signature)))
+          refuse(`'${path}.signature' is not the signature of a thought of this model.`);
         break;
       case 'function_call': {
         const id = show(step.id);
@@ -188,16 +193,22 @@ function checkChoice(choice: Json, names: readonly string[]): void {
     if (!names.includes(show(name))) refuse(`Allowed tool '${show(name)}' is not declared.`);
 }
 
-function answer(turn: EmulatorTurn, { body }: ApiRequest, index: number) {
+function answer(turn: EmulatorTurn, { body }: ApiRequest, index: number, signatures: Set<string>) {
   const calls = (turn.calls ?? []).map((call, position): JsonObject => ({
     type: 'function_call',
     id: call.id ?? `call_${index}_${position}`,
     name: call.name,
-    arguments: typeof call.arguments === 'object' ? call.arguments : {},
+    arguments: call.arguments ?? {},
   }));
+  const signature = `interactions_signature_${index}`;
+  if (turn.reasoning !== undefined) signatures.add(signature);
+  const thoughts: JsonObject[] =
+    turn.reasoning === undefined
+      ? []
+      : [{ type: 'thought', signature, summary: [{ type: 'text', text: turn.reasoning }] }];
   const text =
     turn.text === undefined ? [] : [{ type: 'model_output', content: [{ type: 'text', text: turn.text }] }];
-  const steps: JsonObject[] = [...text, ...(turn.items ?? []), ...calls];
+  const steps: JsonObject[] = [...thoughts, ...text, ...(turn.items ?? []), ...calls];
   const facts: JsonObject = {
     id: `interaction_${index}`,
     model: show(body.model),
@@ -232,16 +243,24 @@ function stepEvents(step: JsonObject, index: number): StreamEvent[] {
     step.type === 'function_call'
       ? [
           { ...step, arguments: {} },
-          halves(JSON.stringify(step.arguments)).map((part) =>
-            delta({ type: 'arguments_delta', arguments: part }),
-          ),
+          halves(show(step.arguments)).map((part) => delta({ type: 'arguments_delta', arguments: part })),
         ]
       : step.type === 'model_output'
         ? [
             { type: 'model_output', content: [] },
-            halves(textOf(step)).map((text) => delta({ type: 'text', text })),
+            halves(textOf(step.content)).map((text) => delta({ type: 'text', text })),
           ]
-        : [step, []];
+        : step.type === 'thought'
+          ? [
+              { type: 'thought' },
+              [
+                ...halves(textOf(step.summary)).map((text) =>
+                  delta({ type: 'thought_summary', content: { type: 'text', text } }),
+                ),
+                delta({ type: 'thought_signature', signature: step.signature }),
+              ],
+            ]
+          : [step, []];
   return [
     { data: { event_type: 'step.start', index, step: start } },
     ...pieces,
@@ -249,7 +268,7 @@ function stepEvents(step: JsonObject, index: number): StreamEvent[] {
   ];
 }
 
-function textOf({ content }: JsonObject): string {
+function textOf(content: Json | undefined): string {
   const [first] = Array.isArray(content) ? content : [];
   return isObject(first) ? show(first.text) : '';
 }

@@ -148,7 +148,7 @@ describe.each(apis)('the $name model', (one) => {
     const { emulator } = await start(one, []);
     const model = one.model({ url: emulator.url, key: 'sk-secret-1234567890' });
     const error = await failureOf(model);
-    expect(error.data.status).toBe(one.name === 'gemini' ? 400 : 401);
+    expect(error.data.status).toBe({ gemini: 400, 'gemini-interactions': 403 }[one.name as string] ?? 401);
     expect(error.message).toMatch(/Check (ANTHROPIC|OPENAI|GEMINI)_API_KEY/);
     expect(JSON.stringify(error) + error.message + String(error.stack)).not.toContain('secret');
   });

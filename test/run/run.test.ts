@@ -206,14 +206,20 @@ describe.each(apis)('a run on $name', (api) => {
     });
     const { events, result } = await collect(started);
     expect(result.reason).toBe('complete');
-    const choices = emulator.requests.map(({ body }) => JSON.stringify(body.tool_choice ?? body.toolConfig));
+    const choices = emulator.requests.map(({ body }) =>
+      JSON.stringify(body.tool_choice ?? body.toolConfig ?? body.generation_config),
+    );
     // The newest Claude models take no forced calls: that is told, not hidden.
     if (api.name === 'anthropic') expect(ofType(events, 'warning')).toHaveLength(1);
-    else expect(choices).toEqual([expect.stringMatching(/required|ANY/), expect.stringMatching(/auto|AUTO/)]);
+    else expect(choices).toEqual([expect.stringMatching(/required|any/i), expect.stringMatching(/auto/i)]);
   });
 
   it('passes on extra members and the output limit', async () => {
-    const extra: JsonObject = api.name === 'gemini' ? { labels: { user: 'u' } } : { metadata: { user: 'u' } };
+    const extras: Partial<Record<string, JsonObject>> = {
+      gemini: { labels: { user: 'u' } },
+      'gemini-interactions': { service_tier: 'flex' },
+    };
+    const extra: JsonObject = extras[api.name] ?? { metadata: { user: 'u' } };
     const { started, emulator } = await begin(api, [{ text: 'ok' }], fakeHost({}), { maxTokens: 77, extra });
     await started.result;
     expect(emulator.requests[0]?.body).toMatchObject(extra);
