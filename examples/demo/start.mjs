@@ -62,7 +62,13 @@ function showServers(dialect) {
       String(tools ?? 0),
       `~${tokensOf(label)}`,
     ]);
-  rows.push(['(native)', '', '', '1', `~${tokensOf(undefined)}`]);
+  rows.push([
+    '(native)',
+    '',
+    '',
+    String(host.catalog().entries.filter(({ label }) => label === undefined).length),
+    `~${tokensOf(undefined)}`,
+  ]);
   const table = [['SERVER', 'ERA', 'VERSION', 'TOOLS', 'TOKENS'], ...rows];
   const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)));
   for (const row of table)
