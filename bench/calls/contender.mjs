@@ -97,6 +97,8 @@ function median(values) {
   return sorted[sorted.length >> 1];
 }
 
+// Whoever runs it has gone, or wants it to go.
+process.on('disconnect', () => process.exit());
 process.on('message', async (job) => {
   if (job === 'close') {
     await close();

@@ -99,6 +99,7 @@ class RawSocket {
   #resolve;
   #chunks = [];
   #bytes = 0;
+  #last = '';
   /** Where the body ends, once the head was read; undefined while it is not known. */
   #end;
   #head;
@@ -120,15 +121,14 @@ class RawSocket {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     if (this.#head === undefined) this.#readHead();
-    const done =
-      this.#end === undefined
-        ? chunk.toString('latin1', chunk.length - 5) === '0\r\n\r\n'
-        : this.#bytes >= this.#end;
+    // The end of a chunked body may itself come in pieces.
+    this.#last = (this.#last + chunk.toString('latin1', Math.max(0, chunk.length - 5))).slice(-5);
+    const done = this.#end === undefined ? this.#last === '0\r\n\r\n' : this.#bytes >= this.#end;
     if (this.#head === undefined || !done) return;
     const bytes = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks);
     const body = bytes.subarray(this.#head);
     const message = this.#end === undefined ? unwrapped(body) : body.toString('utf8');
-    [this.#chunks, this.#bytes, this.#head, this.#end] = [[], 0, undefined, undefined];
+    [this.#chunks, this.#bytes, this.#last, this.#head, this.#end] = [[], 0, '', undefined, undefined];
     this.#resolve(JSON.parse(message));
   }
 
