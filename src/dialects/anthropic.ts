@@ -335,7 +335,7 @@ function messages(request: TurnRequest, options: ResultOptions | undefined, loss
     if (last?.role === role) last.content.push(...content);
     else made.push({ role, content });
   };
-  for (const step of conversation(request.messages, 'anthropic', losses)) {
+  for (const step of conversation(request, 'anthropic', losses)) {
     if (step.role === 'user') add('user', userBlocks(step.content, losses));
     else if (step.role === 'tool') add('user', resultBlocks(step.results, options, losses));
     else {

@@ -3,7 +3,15 @@
  * provider's own items only where they came from, and ids that every API accepts.
  */
 import type { ContentBlock } from '../types.ts';
-import type { ApprovalAnswer, AssistantMessage, Call, CallResult, DialectId, Message } from './dialect.ts';
+import type {
+  ApprovalAnswer,
+  AssistantMessage,
+  Call,
+  CallResult,
+  DialectId,
+  Message,
+  TurnRequest,
+} from './dialect.ts';
 import type { JsonObject, ToolResult } from '../types.ts';
 import { notRun } from './results.ts';
 
@@ -12,7 +20,11 @@ export type Step =
   | { role: 'assistant'; text: string; calls: Call[]; echo: JsonObject[] | undefined }
   | { role: 'tool'; results: CallResult[]; approvals: ApprovalAnswer[] };
 
-export function conversation(messages: readonly Message[], dialect: DialectId, losses: string[]): Step[] {
+export function conversation(
+  { messages, provider }: Pick<TurnRequest, 'messages' | 'provider'>,
+  dialect: DialectId,
+  losses: string[],
+): Step[] {
   const steps: Step[] = [];
   const taken = new Set<string>();
   const served = servedResults(messages);
@@ -22,9 +34,12 @@ export function conversation(messages: readonly Message[], dialect: DialectId, l
     if (message.role === 'user') {
       steps.push({ role: 'user', content: message.content });
     } else if (message.role === 'assistant') {
-      const own = message.echo?.dialect === dialect;
-      if (message.echo !== undefined && !own) {
-        const loss = `reasoning and provider items of ${message.echo.dialect} turns are not sent to ${dialect}`;
+      const { echo } = message;
+      const elsewhere = provider !== undefined && (echo?.provider ?? provider) !== provider;
+      const own = echo?.dialect === dialect && !elsewhere;
+      if (echo !== undefined && !own) {
+        const [from, to] = elsewhere ? [echo.provider, provider] : [echo.dialect, dialect];
+        const loss = `reasoning and provider items of ${from} turns are not sent to ${to}`;
         if (!losses.includes(loss)) losses.push(loss);
       }
       const calls = own ? message.calls : message.calls.map((call) => portable(call, taken));
@@ -45,7 +60,7 @@ export function conversation(messages: readonly Message[], dialect: DialectId, l
         role: 'assistant',
         text: message.text,
         calls,
-        echo: own ? message.echo?.items : undefined,
+        echo: own ? echo.items : undefined,
       });
       const next = messages[at + 1];
       const results = next?.role === 'tool' ? next.results : [];

@@ -70,8 +70,11 @@ export interface AssistantMessage {
   served?: ServedCall[];
   /** Calls that the provider makes once they are approved. */
   approvals?: ApprovalRequest[];
-  /** The provider's own items, sent back verbatim to the same dialect and never to another. */
-  echo?: { dialect: DialectId; model: string; items: JsonObject[] };
+  /**
+   * The provider's own items, sent back verbatim where they came from and never elsewhere: to the same dialect, and the
+   * same provider when both are known.
+   */
+  echo?: { dialect: DialectId; model: string; provider?: string; items: JsonObject[] };
 }
 
 export interface CallResult {
@@ -113,6 +116,8 @@ export interface Turn {
   detail?: string;
   /** What went wrong beside the answer, in words. */
   notices?: string[];
+  /** Of a turn that `failed` in a way the model can mend, such as a call that its API could not read: what to tell it. */
+  repair?: string;
   usage: Usage;
   /** Model name as the API reports it. */
   model?: string;
@@ -136,6 +141,8 @@ export interface TurnReader {
 
 export interface TurnRequest {
   model: string;
+  /** Who answers, such as the origin of the API's address. Absent: whoever made the `echo` of this dialect. */
+  provider?: string;
   system?: string;
   messages: readonly Message[];
   tools: Compiled;

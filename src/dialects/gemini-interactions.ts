@@ -294,7 +294,7 @@ function userStep(content: string | ContentBlock[], losses: string[]): JsonObjec
 }
 
 function input(request: TurnRequest, options: ResultOptions | undefined, losses: string[]): JsonObject[] {
-  return conversation(request.messages, 'gemini-interactions', losses).flatMap((step): JsonObject[] => {
+  return conversation(request, 'gemini-interactions', losses).flatMap((step): JsonObject[] => {
     if (step.role === 'user') return [userStep(step.content, losses)];
     if (step.role === 'tool') return step.results.map((one) => resultStep(one, options, losses));
     if (step.echo !== undefined) return step.echo;

@@ -35,7 +35,7 @@ const rules: DefinitionRules = {
 
 /** Base64 characters: a request with everything in it may have 20 MB. */
 const mostMedia = 19_000_000;
-/** Takes the place of a signature on calls that another provider's model made. */
+/** Takes the place of a signature on calls that an older or another provider's model made. */
 const foreignSignature = 'skip_thought_signature_validator';
 
 const stops: Record<string, Stop> = {
@@ -52,6 +52,14 @@ const stops: Record<string, Stop> = {
   IMAGE_PROHIBITED_CONTENT: 'content-filter',
   IMAGE_RECITATION: 'content-filter',
   MODEL_ARMOR: 'content-filter',
+};
+
+/** Where the API gives an error in place of the call that the model tried to make. */
+const repairs: Record<string, string> = {
+  MALFORMED_FUNCTION_CALL:
+    'Your function call could not be read. Make it again, as one call with arguments that fit its schema.',
+  UNEXPECTED_TOOL_CALL:
+    'You called a function that cannot be called now. Use only the functions that are declared, or answer in text.',
 };
 
 export const gemini: Dialect = {
@@ -169,7 +177,11 @@ function ownCalls(parts: readonly JsonObject[]): JsonObject[] {
   });
 }
 
-function stopOf(body: JsonObject, candidate: JsonObject, hasCalls: boolean): { stop: Stop; detail?: string } {
+function stopOf(
+  body: JsonObject,
+  candidate: JsonObject,
+  hasCalls: boolean,
+): Pick<Turn, 'stop' | 'detail' | 'repair'> {
   const blocked = asText(asObject(body['promptFeedback'])?.['blockReason']);
   if (blocked !== '') return { stop: 'content-filter', detail: `the prompt was blocked: ${blocked}` };
   const reason = asText(candidate['finishReason']);
@@ -178,7 +190,12 @@ function stopOf(body: JsonObject, candidate: JsonObject, hasCalls: boolean): { s
   const known = stops[reason];
   if (known === 'complete') return { stop: hasCalls ? 'calls' : 'complete' };
   if (known === 'max-tokens') return { stop: 'max-tokens' };
-  return { stop: known ?? 'failed', detail: detail || 'the answer has no finish reason' };
+  const repair = repairs[reason];
+  return {
+    stop: known ?? 'failed',
+    detail: detail || 'the answer has no finish reason',
+    ...(repair === undefined ? {} : { repair }),
+  };
 }
 
 function usageOf(usage: JsonObject): Usage {
@@ -281,8 +298,9 @@ function userParts(content: string | ContentBlock[], losses: string[]): JsonObje
 }
 
 function contents(request: TurnRequest, options: ResultOptions, losses: string[]): JsonObject[] {
-  return conversation(request.messages, 'gemini', losses).flatMap((step): JsonObject[] => {
-    if (step.role === 'assistant' && step.echo !== undefined) return step.echo;
+  return conversation(request, 'gemini', losses).flatMap((step): JsonObject[] => {
+    if (step.role === 'assistant' && step.echo !== undefined)
+      return isBeforeThree(request.model) ? step.echo : step.echo.map(signed);
     const parts =
       step.role === 'user'
         ? userParts(step.content, losses)
@@ -290,16 +308,24 @@ function contents(request: TurnRequest, options: ResultOptions, losses: string[]
           ? resultParts(step.results, options, losses)
           : [
               ...(step.text === '' ? [] : [{ text: step.text }]),
-              ...step.calls.map(({ id, name, arguments: args }, at): JsonObject => {
-                const signed = at === 0 && !isBeforeThree(request.model);
-                return {
-                  functionCall: { ...(isMinted(id) ? {} : { id }), name, args },
-                  ...(signed ? { thoughtSignature: foreignSignature } : {}),
-                };
-              }),
+              ...step.calls.map(({ id, name, arguments: args }): JsonObject => ({
+                functionCall: { ...(isMinted(id) ? {} : { id }), name, args },
+              })),
             ];
-    return parts.length === 0 ? [] : [{ role: step.role === 'assistant' ? 'model' : 'user', parts }];
+    if (parts.length === 0) return [];
+    if (step.role !== 'assistant') return [{ role: 'user', parts }];
+    const content = { role: 'model', parts };
+    return [isBeforeThree(request.model) ? content : signed(content)];
   });
+}
+
+/** The first call of a content has a signature; one that an older or another provider's model made gets one for form. */
+function signed(content: JsonObject): JsonObject {
+  const parts = asObjects(content['parts']);
+  const at = parts.findIndex((part) => part['functionCall'] !== undefined);
+  const first = parts[at];
+  if (first === undefined || first['thoughtSignature'] !== undefined) return content;
+  return { ...content, parts: parts.with(at, { ...first, thoughtSignature: foreignSignature }) };
 }
 
 function callingConfig(request: TurnRequest, losses: string[]): JsonObject | undefined {

@@ -14,7 +14,6 @@ import type {
   CallResult,
   Dialect,
   ResultOptions,
-  Stop,
   Turn,
   TurnDelta,
   TurnReader,
@@ -132,7 +131,11 @@ function textOf(content: Json | undefined): string {
 }
 
 /** Servers disagree about the reason for calls: that there are some is the sign. */
-function stopOf(choice: JsonObject, message: JsonObject, hasCalls: boolean): { stop: Stop; detail?: string } {
+function stopOf(
+  choice: JsonObject,
+  message: JsonObject,
+  hasCalls: boolean,
+): Pick<Turn, 'stop' | 'detail' | 'repair'> {
   const reason = asText(choice['finish_reason']);
   const refusal = asText(message['refusal']);
   if (reason === 'length') return { stop: 'max-tokens' };
@@ -140,11 +143,14 @@ function stopOf(choice: JsonObject, message: JsonObject, hasCalls: boolean): { s
   if (hasCalls) return { stop: 'calls' };
   if (refusal !== '') return { stop: 'refusal', detail: refusal };
   if (reason === 'stop' || reason === '') return { stop: 'complete' };
-  const announced = reason === 'tool_calls' || reason === 'function_call';
-  return {
-    stop: 'failed',
-    detail: announced ? 'the answer announces calls and has none' : `unknown finish reason ${reason}`,
-  };
+  if (reason === 'tool_calls' || reason === 'function_call') {
+    return {
+      stop: 'failed',
+      detail: 'the answer announces calls and has none',
+      repair: 'Your tool call could not be read. Make it again, with arguments that are one JSON object.',
+    };
+  }
+  return { stop: 'failed', detail: `unknown finish reason ${reason}` };
 }
 
 function usageOf(usage: JsonObject): Usage {
@@ -293,7 +299,7 @@ function messages(request: TurnRequest, options: ResultOptions | undefined, loss
       };
     } else made.push(message);
   };
-  for (const step of conversation(request.messages, 'openai-chat', losses)) {
+  for (const step of conversation(request, 'openai-chat', losses)) {
     if (step.role === 'user') add({ role: 'user', content: userContent(step.content, losses) });
     else if (step.role === 'tool') resultMessages(step.results, options, losses).forEach(add);
     else if (step.echo !== undefined) step.echo.flatMap(replayed).forEach(add);

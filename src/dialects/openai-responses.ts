@@ -291,7 +291,7 @@ function userContent(content: string | ContentBlock[], losses: string[]): string
 }
 
 function input(request: TurnRequest, options: ResultOptions | undefined, losses: string[]): JsonObject[] {
-  return conversation(request.messages, 'openai-responses', losses).flatMap((step): JsonObject[] => {
+  return conversation(request, 'openai-responses', losses).flatMap((step): JsonObject[] => {
     if (step.role === 'user') return [{ role: 'user', content: userContent(step.content, losses) }];
     if (step.role === 'tool') {
       const outputs = step.results.map((one) => outputOf(one, options, losses));

@@ -1,7 +1,6 @@
 /** What the models of all APIs have in common: encode by the dialect, stream over HTTP, read by the dialect. */
-import type { Dialect } from '../dialects/dialect.ts';
+import type { Dialect, RemoteServer, Turn } from '../dialects/dialect.ts';
 import { MidspanError } from '../errors.ts';
-import type { RemoteServer } from '../dialects/dialect.ts';
 import { isThisMachine } from '../proxy.ts';
 import { streamEvents } from './http.ts';
 import type { Model } from './model.ts';
@@ -22,12 +21,17 @@ export interface Api {
 }
 
 export function apiModel({ name, model, dialect, url, headers, key, signIn, env }: Api): Model {
+  const provider = new URL(url).origin;
   return {
     name,
     dialect,
     ...(dialect.connector !== undefined && { reach: isThisMachine(new URL(url)) ? 'local' : 'internet' }),
     async *stream({ results, ...request }, { signal, onLoss }) {
-      const { body, losses, headers: more } = dialect.request({ ...request, model }, { ...results, model });
+      const {
+        body,
+        losses,
+        headers: more,
+      } = dialect.request({ ...request, model, provider }, { ...results, model });
       for (const loss of losses) onLoss?.(loss);
       const reader = dialect.reader(model);
       try {
@@ -44,12 +48,18 @@ export function apiModel({ name, model, dialect, url, headers, key, signIn, env 
         })) {
           yield* reader.push(event);
         }
-        return reader.end();
+        return from(provider, reader.end());
       } catch (error) {
         throw named(error, name);
       }
     },
   };
+}
+
+/** What came from one provider is not sent to another, though it speaks the same dialect. */
+function from(provider: string, turn: Turn): Turn {
+  const { echo } = turn.message;
+  return echo === undefined ? turn : { ...turn, message: { ...turn.message, echo: { ...echo, provider } } };
 }
 
 /** What the provider is given to sign in to servers, and must not say again. */

@@ -40,6 +40,9 @@ export function run(host: RunHost, options: RunOptions): Run {
   };
 }
 
+/** How often in a row a model is asked again after an answer that its API could not read. */
+export const REPAIRS = 2;
+
 class Conversation {
   readonly #host: RunHost;
   readonly #options: RunOptions;
@@ -57,6 +60,7 @@ class Conversation {
   #served: ProviderCalls;
   #choice: Choice | undefined;
   #text = '';
+  #repairs = 0;
   #turns = 0;
   #calls = 0;
 
@@ -123,6 +127,9 @@ class Conversation {
         const end = await this.#answer(message, compiled, tools);
         if (end !== undefined) return end;
         this.#choice = afterCall(this.#choice);
+        this.#repairs = 0;
+      } else if (turn.repair !== undefined && this.#repairs < REPAIRS) {
+        this.#repair(turn, turn.repair);
       } else if (!goesOn(turn)) {
         return endOf(turn);
       }
@@ -270,6 +277,13 @@ class Conversation {
     addUsage(this.#usage, turn.usage);
     this.#emit({ type: 'usage', turn: turn.usage, total: { ...this.#usage } });
     return message;
+  }
+
+  /** Tells the model what was wrong with an answer that even its API could not read. */
+  #repair({ detail, stop }: Turn, words: string): void {
+    this.#repairs += 1;
+    this.#warn(`The model's answer could not be read (${detail ?? stop}); it is told so and asked again.`);
+    this.#messages.push({ role: 'user', content: `[midspan] ${words}` });
   }
 
   /** Runs the calls of a turn and puts their results into the transcript; what a limit forbids is answered, not run. */
