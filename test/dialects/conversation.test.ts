@@ -413,11 +413,13 @@ describe('what a provider wants back', () => {
     const parts = [{ functionCall: { name: 'a', args: {} } }, { functionCall: { name: 'a', args: {} } }];
     const { message } = gemini.turn(
       { responseId: 'g', candidates: [{ content: { parts }, finishReason: 'STOP' }] },
-      'm',
+      'gemini-2.5-flash',
     );
     expect(message.calls.map(({ id }) => id)).toEqual(['midspan_g_0', 'midspan_g_1']);
     const results = message.calls.map((call, at) => ({ call, result: { content: [text(String(at))] } }));
-    expect(conversationOf(gemini, [message, { role: 'tool', results }])).toEqual([
+    const messages: Message[] = [message, { role: 'tool', results }];
+    const request = { model: 'gemini-2.5-flash', messages, tools: gemini.definitions([]) };
+    expect(gemini.request(request).body['contents']).toEqual([
       { role: 'model', parts },
       {
         role: 'user',

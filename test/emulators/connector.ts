@@ -58,5 +58,7 @@ async function connected<T>(
 
 /** All that a connector without types leaves of a result. */
 export function textOf(content: readonly JsonObject[]): string {
-  return content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : [])).join('\n\n');
+  return content
+    .flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []))
+    .join('\n\n');
 }
