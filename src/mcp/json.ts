@@ -12,22 +12,26 @@ export function parseJson(text: string): Json {
 }
 
 const QUOTE = 34;
+const BACKSLASH = 92;
 const OPEN_ARRAY = 91;
 const CLOSE_ARRAY = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
-/** Strings are skipped by native searches, so that long texts cost next to nothing. */
+/** Strings are skipped by native searches as far as they have no escapes, so that large texts cost little. */
 function checkNesting(text: string): void {
   let depth = 0;
   let values = 0;
   let escape = text.indexOf('\\');
   for (let at = 0; at < text.length; at += 1) {
     switch (text.charCodeAt(at)) {
-      case QUOTE:
-        at = endOfString(at);
+      case QUOTE: {
+        const quote = text.indexOf('"', at + 1);
+        if (escape !== -1 && escape < at) escape = text.indexOf('\\', at);
+        at = escape === -1 || quote < escape ? quote : endOfString(text, escape);
         if (at === -1) return; // it never ends: not JSON
         break;
+      }
       case OPEN_ARRAY:
       case OPEN_OBJECT:
         depth += 1;
@@ -44,14 +48,14 @@ function checkNesting(text: string): void {
       default:
     }
   }
+}
 
-  function endOfString(start: number): number {
-    let end = text.indexOf('"', start + 1);
-    if (escape !== -1 && escape < start) escape = text.indexOf('\\', start);
-    while (escape !== -1 && escape < end) {
-      if (escape + 1 === end) end = text.indexOf('"', escape + 2);
-      escape = text.indexOf('\\', escape + 2);
-    }
-    return end;
+/** The quote that ends a string, from its first escape on: where there is one there are many, and a search for each is slow. */
+function endOfString(text: string, escape: number): number {
+  for (let at = escape; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH) at += 1;
+    else if (code === QUOTE) return at;
   }
+  return -1;
 }
