@@ -25,6 +25,10 @@ export interface StdioOptions {
   environment?: Readonly<Record<string, string | undefined>>;
 }
 
+/** Characters that JSON leaves as they are and that line readers of other programs take for the end of a line. */
+const LINE_BREAKS = /[\u0085\u2028\u2029]/g;
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
 /** A channel to a server that is started as a child process by `open`. */
 export function stdioChannel(options: StdioOptions): Channel {
   return new StdioChannel(options);
@@ -90,7 +94,7 @@ class StdioChannel implements Channel {
   send(message: JsonObject): Promise<Sent> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
     if (this.#child === undefined) return Promise.reject(this.#error('closed', 'the server is not running'));
-    const line = `${JSON.stringify(message)}\n`;
+    const line = `${JSON.stringify(message).replace(LINE_BREAKS, escaped)}\n`;
     if (this.#queued + this.#child.stdin.writableLength + line.length > WRITE_QUEUE_BYTES) {
       return Promise.reject(
         this.#error(

@@ -39,6 +39,16 @@ describe('messages over stdio', () => {
     expect(recorder.messages[0]?.['echo']).toEqual(message);
   });
 
+  it('sends a message as one line for every reader of lines, those that break at U+0085, U+2028 and U+2029 too', async () => {
+    const channel = peer('lines');
+    const recorder = await start(channel);
+    const text = 'a\u0085b\u2028c\u2029d';
+    await channel.send({ id: 1, text });
+    await until(() => recorder.messages.length === 1);
+    expect(recorder.messages[0]).toEqual({ lines: ['{"id":1,"text":"a\\u0085b\\u2028c\\u2029d"}'] });
+    expect(JSON.parse((recorder.messages[0]?.['lines'] as string[])[0] ?? '')).toEqual({ id: 1, text });
+  });
+
   it('writes many messages of one turn at once', async () => {
     const channel = peer('reads');
     const recorder = await start(channel);
