@@ -318,7 +318,13 @@ export class CoreHost {
   }
 
   #emit(event: HostEvent): void {
-    for (const listener of this.#listeners) listener(event);
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch {
+        // A listener's failure is not the host's.
+      }
+    }
   }
 }
 

@@ -12,8 +12,14 @@ export function answerInput(asks: Asks, onNote: (note: string) => void): AnswerI
     if (request.method !== 'elicitation/create') {
       throw new Error(`${request.method} is not offered by this host`);
     }
-    const answer = await asks.ask(toAsk(request, context), { signal: context.signal });
-    return settle(answer, request, context, onNote);
+    const ask = toAsk(request, context);
+    if (ask.kind === 'url' && !isWebAddress(ask.url)) {
+      onNote(
+        `Server ${context.label} asked for an address to be opened that is not http or https; it was declined.`,
+      );
+      return { action: 'decline' };
+    }
+    return settle(await asks.ask(ask, { signal: context.signal }), request, context, onNote);
   };
 }
 
@@ -57,6 +63,9 @@ function withDefaults(schema: JsonObject, content: JsonObject): JsonObject {
   });
   return Object.fromEntries([...defaults, ...Object.entries(content)]);
 }
+
+/** Nothing else may be opened: `javascript:`, `file:` and the schemes of programs act here. */
+const isWebAddress = (url: string): boolean => /^https?:/i.test(url) && URL.canParse(url);
 
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 

@@ -206,7 +206,8 @@ test('a flood of requests whose answers are not taken gathers nothing here', asy
       const send = answer.stream();
       for (let count = 0; count < 5 * REPLIES_MAX; count += 1) send({ id: `p${count}`, method: 'ping' });
       send({ id, result: { content: [] } });
-      return answer.response.end();
+      answer.response.end();
+      return;
     }
     // A ping's answer: never answered.
     if (method === undefined && each.verb === 'POST') answers += 1;
