@@ -8,8 +8,8 @@ import {
   PAGES_MAX,
   TOOLS_MAX,
 } from '../mcp/protocol-limits.ts';
-import { broken } from './failure.ts';
-import { METHOD_NOT_FOUND } from '../mcp/message.ts';
+import { broken, failure } from './failure.ts';
+import { INVALID_PARAMS, METHOD_NOT_FOUND } from '../mcp/message.ts';
 import { readPage, readTool } from '../mcp/tools.ts';
 import { safeText } from '../mcp/text.ts';
 import type { Connection } from './connection.ts';
@@ -98,8 +98,7 @@ export class ToolList {
 
   async #fetch(changes: number): Promise<ToolDefinition[]> {
     const connection = await this.#options.connection();
-    const listing = new Listing(this.#options, connection.mirrors);
-    const ttlMs = await this.#pages(connection, listing);
+    const { listing, ttlMs } = await this.#list(connection, true);
     const tools = listing.tools();
     if (changes !== this.#changes) return tools;
     this.#tools = tools;
@@ -108,16 +107,32 @@ export class ToolList {
     return tools;
   }
 
-  /** @returns how long the list may be kept, in milliseconds; undefined until the server says otherwise. The shortest hint of all pages counts. */
-  async #pages(connection: Connection, listing: Listing): Promise<number | undefined> {
+  /**
+   * All pages. `ttlMs` is how long the list may be kept, by the shortest hint of all; undefined until the server says otherwise.
+   * @param again whether to begin anew, once, when a cursor is not valid any more
+   */
+  async #list(
+    connection: Connection,
+    again: boolean,
+  ): Promise<{ listing: Listing; ttlMs: number | undefined }> {
     const { label, timeout } = this.#options;
+    const listing = new Listing(this.#options, connection.mirrors);
     const seen = new Set<string>();
     let ttlMs: number | undefined;
     let cursor: string | undefined;
     for (let page = 0; ; page += 1) {
       if (page === PAGES_MAX) throw tooMuch(label, `its list of tools has more than ${PAGES_MAX} pages`);
-      const answer = await this.#page(connection, cursor, timeout);
-      if (answer === undefined) return undefined;
+      let answer: Answer;
+      try {
+        answer = await connection.request('tools/list', cursor === undefined ? {} : { cursor }, { timeout });
+      } catch (error) {
+        const { code } = failure(label, error).data;
+        // A server that announced no tools, and has no such method, has none.
+        if (code === METHOD_NOT_FOUND && connection.info.capabilities.tools === undefined)
+          return { listing, ttlMs };
+        if (code === INVALID_PARAMS && cursor !== undefined && again) return this.#list(connection, false);
+        throw error;
+      }
       const read = answer.kind === 'complete' ? readPage(answer.result) : undefined;
       if (answer.kind !== 'complete' || read === undefined)
         throw broken(label, 'it answered tools/list with something that is not a list of tools');
@@ -125,25 +140,10 @@ export class ToolList {
       // Page by page, so that no more than one is held beside what is kept.
       const full = listing.add(read.tools);
       cursor = read.cursor;
-      if (full || cursor === undefined) return ttlMs;
+      if (full || cursor === undefined) return { listing, ttlMs };
       if (seen.has(cursor))
         throw broken(label, 'its list of tools never ends: a page leads back to an earlier one');
       seen.add(cursor);
-    }
-  }
-
-  /** Undefined when the server has no tools, as it said. */
-  async #page(
-    connection: Connection,
-    cursor: string | undefined,
-    timeout: number,
-  ): Promise<Answer | undefined> {
-    try {
-      return await connection.request('tools/list', cursor === undefined ? {} : { cursor }, { timeout });
-    } catch (error) {
-      const none = error instanceof MidspanError && error.data.code === METHOD_NOT_FOUND;
-      if (none && connection.info.capabilities.tools === undefined) return undefined;
-      throw error;
     }
   }
 }

@@ -6,9 +6,13 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   BODY_BYTES,
   COMPRESSION_RATIO,
+  CONNECTIONS,
   ERROR_BODY_BYTES,
+  EVENT_ID_CHARACTERS,
   EVENTS_PER_REQUEST,
   HEADER_BYTES,
+  REDIRECTS,
+  RESUME_ATTEMPTS,
 } from '../../src/mcp/limits.ts';
 import { failure, fixture, until } from './support.ts';
 import { call, connect, event, json, result, serve, stopAll, stream } from './web.ts';
@@ -230,6 +234,62 @@ describe('time', () => {
     const { channel } = await connect(web.origin, { exchangeTimeout: 300 });
     expect((await failure(channel.send({ jsonrpc: '2.0', method: 'notifications/x' }))).code).toBe('timeout');
     await until(() => web.sockets.size === 0);
+  });
+});
+
+describe('numbers', () => {
+  it('of sockets: more exchanges than that wait for a place', async () => {
+    const answers: (() => void)[] = [];
+    const web = await serve((request, response) => {
+      answers.push(() => json(response, result(request.json.id!)));
+    });
+    const { channel, recorder } = await connect(web.origin);
+    const sends = Array.from({ length: CONNECTIONS + 20 }, (_, id) => channel.send(call(id + 1)));
+    await until(() => answers.length === CONNECTIONS);
+    expect(web.sockets.size).toBe(CONNECTIONS);
+    while (recorder.messages.length < sends.length) {
+      for (const answer of answers.splice(0)) answer();
+      await until(() => answers.length > 0 || recorder.messages.length === sends.length);
+    }
+    await Promise.all(sends);
+    expect(web.sockets.size).toBeLessThanOrEqual(CONNECTIONS);
+  });
+
+  it('of redirects: one more is not followed', async () => {
+    const web = await serve((request, response) => {
+      const left = Number(request.path.slice(1));
+      if (left === 0) json(response, result(1));
+      else response.writeHead(307, { location: `/${left - 1}` }).end();
+    });
+    for (const allowed of [REDIRECTS, REDIRECTS + 1]) {
+      const { channel } = await connect(`${web.origin}/${allowed}`);
+      const sent = channel.send(call(1));
+      if (allowed === REDIRECTS) await sent;
+      else expect(await failure(sent)).toMatchObject({ status: 307 });
+    }
+  });
+
+  it('of attempts to resume an answer that bring nothing', async () => {
+    const web = await serve((request, response) => {
+      if (request.method === 'POST') stream(response).end('id: 1\nretry: 1\ndata:\n\n');
+      else response.writeHead(503).end();
+    });
+    const { channel } = await connect(web.origin);
+    expect((await failure(channel.send(call(1), { resumable: true }))).code).toBe('closed');
+    expect(web.requests.filter(({ method }) => method === 'GET')).toHaveLength(RESUME_ATTEMPTS);
+  });
+
+  it.each([
+    [EVENT_ID_CHARACTERS, 1],
+    [EVENT_ID_CHARACTERS + 1, 0],
+  ])('of characters of an event id: with %i the answer is resumed %i times', async (length, times) => {
+    const web = await serve((request, response) => {
+      if (request.method === 'POST') stream(response).end(`id: ${'i'.repeat(length)}\nretry: 1\ndata:\n\n`);
+      else stream(response).end(event(result(1)));
+    });
+    const { channel } = await connect(web.origin);
+    await channel.send(call(1), { resumable: true });
+    expect(web.requests.filter(({ method }) => method === 'GET')).toHaveLength(times);
   });
 });
 

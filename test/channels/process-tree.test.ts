@@ -24,7 +24,7 @@ describe('closing a channel', () => {
     expect(recorder.endings).toEqual([]);
   });
 
-  it('defect 2: resolves only when a stubborn server is gone', async () => {
+  it('defects 2 and 8: resolves only when a stubborn server is gone, which stays when its stdin ends', async () => {
     const name = mark();
     const channel = peer('stubborn', name);
     const recorder = new Recorder();

@@ -238,6 +238,33 @@ test('a list is read no further than it is kept', async () => {
   expect(page).toBe(3);
 });
 
+test('a list whose cursor is not valid any more is read anew, once', async () => {
+  const cursors: unknown[] = [];
+  let valid = false;
+  const { url } = await endpoint((each, answer) => {
+    if (each.message.method !== 'tools/list') return legacy(each, answer);
+    const cursor = each.message.params!.cursor;
+    cursors.push(cursor);
+    if (cursor === undefined) return answer.json({ result: { tools: [TOOL], nextCursor: 'c' } });
+    if (valid) return answer.json({ result: { tools: [{ ...TOOL, name: 'second' }] } });
+    valid = cursors.length > 1;
+    answer.json({ error: { code: -32602, message: 'invalid cursor' } });
+  });
+  const { server } = open(forced(url, 'legacy'));
+  expect((await server.listTools()).map(({ name }) => name)).toEqual(['echo', 'second']);
+  expect(cursors).toEqual([undefined, 'c', undefined, 'c']);
+  const stuck = await endpoint((each, answer) => {
+    if (each.message.method !== 'tools/list') return legacy(each, answer);
+    if (each.message.params!.cursor === undefined)
+      return answer.json({ result: { tools: [TOOL], nextCursor: 'c' } });
+    answer.json({ error: { code: -32602, message: 'invalid cursor' } });
+  });
+  await expect(open(forced(stuck.url, 'legacy')).server.listTools()).rejects.toMatchObject({
+    data: { code: -32602 },
+  });
+  expect(stuck.received.filter(({ message }) => message.method === 'tools/list')).toHaveLength(4);
+});
+
 test('what a server says of itself in a new session is bounded as in the first', async () => {
   let openings = 0;
   const { url } = await endpoint((each, answer) => {
