@@ -1,5 +1,6 @@
 /** What ends a command early: Ctrl-C and other signals, or a reader that left the pipe. */
 import type { EventEmitter } from 'node:events';
+import { EXIT } from './exit.ts';
 import type { Printer } from './print.ts';
 
 export interface Stop {
@@ -12,7 +13,7 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /**
  * The first signal cancels what is running, so that servers hear of it and close; the second leaves at once.
- * A reader that leaves (`| head -1`) ends the command quietly.
+ * A reader that leaves (`| head -1`) ends the command quietly; stdout that cannot be written to for another reason, with a word.
  */
 export function watchStop(
   process: EventEmitter & { exit(code: number): never; stdout: EventEmitter; stderr: EventEmitter },
@@ -28,13 +29,16 @@ export function watchStop(
       controller.abort();
     });
   }
-  const readerLeft = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== 'EPIPE') throw error;
-    code ??= 0;
+  const outEnded = (error: NodeJS.ErrnoException): void => {
+    if (code !== undefined) return;
+    code = error.code === 'EPIPE' ? EXIT.good : EXIT.failed;
+    if (code === EXIT.failed) {
+      print.note({ style: 'red', text: 'error' }, ` the result cannot be written: ${error.message}`);
+    }
     controller.abort();
   };
   const ignored = (): void => undefined;
-  process.stdout.on('error', readerLeft);
+  process.stdout.on('error', outEnded);
   process.stderr.on('error', ignored);
   return { signal: controller.signal, code: () => code };
 }

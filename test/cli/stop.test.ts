@@ -38,6 +38,12 @@ describe('an early end', () => {
     const { emitter, err, stop } = processLike();
     emitter.stdout.emit('error', Object.assign(new Error('broken pipe'), { code: 'EPIPE' }));
     expect([stop.signal.aborted, stop.code(), err()]).toEqual([true, 0, '']);
-    expect(() => emitter.stdout.emit('error', new Error('disk full'))).toThrow('disk full');
+  });
+
+  it('says so once, and fails, when stdout cannot be written to', () => {
+    const { emitter, err, stop } = processLike();
+    for (let count = 0; count < 2; count += 1) emitter.stdout.emit('error', new Error('disk full'));
+    expect([stop.signal.aborted, stop.code()]).toEqual([true, 1]);
+    expect(err()).toBe('error the result cannot be written: disk full\n');
   });
 });
