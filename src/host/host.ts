@@ -1,9 +1,10 @@
 /** The host: opens servers, keeps the catalog, and lets calls through its one gate. */
+/// <reference lib="esnext.disposable" preserve="true" />
 import { type Answer, type Asks, nobody } from '../asks/asks.ts';
 import type { Config } from '../config/config.ts';
 import type { Compiled, DialectId, ResultOptions } from '../dialects/dialect.ts';
 import { dialectOf } from '../dialects/index.ts';
-import { MidspanError } from '../errors.ts';
+import { MidspanError, messageOf } from '../errors.ts';
 import { openServer } from '../servers/index.ts';
 import type { EraVerdicts, Server, ServerEvent, ServerInfo, ServerState } from '../servers/server.ts';
 import type { UsageFile } from '../store/usage.ts';
@@ -267,13 +268,14 @@ export class CoreHost {
       this.#compiled.clear();
       this.#emit({ type: 'catalog' });
     } catch (error) {
-      if (member.server.state === 'closed') return;
+      // Several may have waited for one listing.
+      if (member.server.state === 'closed' || error === member.listError) return;
       // What it listed before stays: a passing failure must not take its tools away.
       member.listError = error instanceof MidspanError ? error : undefined;
       this.#emit({
         type: 'warning',
         label: member.server.label,
-        message: `its tools could not be listed: ${String(error)}`,
+        message: `its tools could not be listed: ${error instanceof MidspanError ? error.what : messageOf(error)}`,
       });
     }
   }

@@ -107,6 +107,20 @@ function changed(opened: Host): Promise<void> {
   });
 }
 
+describe('a list that cannot be had', () => {
+  it('is told once, in words, and is the error of its server', async () => {
+    const told: string[] = [];
+    const raw = { command: process.execPath, args: [fixture('servers/raw.mjs'), 'list is no list'] };
+    const opened = await host(
+      { raw },
+      { onEvent: (event) => event.type === 'warning' && told.push(event.message) },
+    );
+    await opened.settled();
+    expect(told).toEqual([expect.stringMatching(/^its tools could not be listed: it answered tools\/list/)]);
+    expect(opened.servers()[0]?.error?.code).toBe('protocol');
+  });
+});
+
 describe('a call', () => {
   it('is refused with one line to act on when its arguments do not fit, and never reaches the server', async () => {
     const opened = await host({ h: honest });
