@@ -35,8 +35,8 @@ export async function callTool(
 ): Promise<ToolResult> {
   const { label, connection, tools, questions, timeout } = setup;
   const since = performance.now();
-  const logged = connection.logging === undefined ? {} : { _meta: connection.logging };
-  const call: JsonObject = { name, arguments: args, ...logged };
+  const call: JsonObject = { name, arguments: args };
+  if (connection.logging !== undefined) call._meta = connection.logging;
   let params = call;
   let relisted = false;
   for (let round = 0; ; round += 1) {
