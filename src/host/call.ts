@@ -15,7 +15,8 @@ export interface CallRequest {
   name?: string;
   label?: string;
   tool?: string;
-  arguments: JsonObject;
+  /** Nothing, or null, means none. */
+  arguments?: JsonObject | null;
   id?: string;
 }
 
@@ -72,7 +73,8 @@ export async function passCall(
     return done(refusal(new MidspanError({ code: 'unknown-tool', what: entry.missing })));
   }
   const owner = { ...(entry.label !== undefined && { label: entry.label }), tool: entry.tool };
-  const restored = settings.compiled?.restore(entry.name, request.arguments) ?? request.arguments;
+  const given = request.arguments ?? {};
+  const restored = settings.compiled?.restore(entry.name, given) ?? given;
   const { args, problem, dropped = [] } = checkArguments(entry, restored);
   if (dropped.length > 0) {
     deps.warn(

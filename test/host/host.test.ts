@@ -129,6 +129,17 @@ describe('a call', () => {
     expect(textOf(outcome)).toMatch(/`text` must be a string/);
   });
 
+  it.each([undefined, null])('without arguments, or with %s for them, has none', async (none) => {
+    const opened = await host(
+      { honest },
+      { natives: [{ name: 'count', run: (args) => Object.keys(args).length }] },
+    );
+    const given = none === undefined ? {} : { arguments: none };
+    expect(textOf(await opened.call({ name: 'count', ...given }))).toBe('0');
+    const { status, result } = await opened.call({ name: 'honest__echo', ...given });
+    expect([status, result.isError]).toEqual(['refused', true]);
+  });
+
   it('leaves out a null for an optional argument that may not be null, and says so', async () => {
     const warnings: HostEvent[] = [];
     const opened = await host(
