@@ -10,7 +10,7 @@ import type { EraVerdicts, Server, ServerEvent, ServerInfo, ServerState } from '
 import type { UsageFile } from '../store/usage.ts';
 import type { Json, ServerSpec, ToolDefinition } from '../types.ts';
 import { VERSION } from '../version.ts';
-import { type CallOutcome, type CallRequest, type CallSettings, passCall } from './call.ts';
+import { type CallDeps, type CallOutcome, type CallRequest, type CallSettings, passCall } from './call.ts';
 import { askApproval, type CallToApprove } from './approval.ts';
 import { buildCatalog, type Catalog, type CatalogEntry } from './catalog.ts';
 import { delegate, type Delegating, type Delegation, type DelegationOptions } from './delegation.ts';
@@ -75,6 +75,7 @@ export class CoreHost {
   readonly #natives: ReadonlyMap<string, NativeFunction>;
   readonly #listeners = new Set<(event: HostEvent) => void>();
   readonly #asks: Asks;
+  readonly #gate: CallDeps;
   readonly #kept: Kept | undefined;
   readonly #usage: UsageFile | undefined;
   readonly #strict: readonly string[];
@@ -91,6 +92,16 @@ export class CoreHost {
     const natives = this.#kept === undefined ? own : [...own, this.#kept.native];
     this.#natives = new Map(natives.map((native) => [native.name, native]));
     this.#asks = options.asks ?? nobody();
+    this.#gate = {
+      find: (wanted, signal) => this.#lookUp(wanted) ?? this.#find(wanted, signal),
+      server: (label) => this.#members.get(label)?.server,
+      native: (name) => this.#natives.get(name),
+      asks: this.#asks,
+      asksFirst: (label) => this.#specs.some((spec) => spec.label === label && isAskedFirst(spec)),
+      reached: (label, tool) => this.#usage?.add(label, tool),
+      warn: (label, message) =>
+        this.#emit({ type: 'warning', ...(label !== undefined && { label }), message }),
+    };
     this.#usage = options.usage;
     this.#strict = options.strict ?? [];
     this.#specs = config.servers;
@@ -149,16 +160,7 @@ export class CoreHost {
 
   /** Runs one tool. Never rejects: what fails becomes an error result, with its status. */
   call(request: CallRequest, settings: CallSettings = {}): Promise<CallOutcome> {
-    return passCall(request, settings, {
-      find: (wanted, signal) => this.#find(wanted, signal),
-      server: (label) => this.#members.get(label)?.server,
-      native: (name) => this.#natives.get(name),
-      asks: this.#asks,
-      asksFirst: (label) => this.#specs.some((spec) => spec.label === label && isAskedFirst(spec)),
-      reached: (label, tool) => this.#usage?.add(label, tool),
-      warn: (label, message) =>
-        this.#emit({ type: 'warning', ...(label !== undefined && { label }), message }),
-    });
+    return passCall(request, settings, this.#gate);
   }
 
   /**
@@ -280,13 +282,11 @@ export class CoreHost {
     }
   }
 
-  /** The owner of a call, by table. A tool that is not known yet may belong to a server that is still starting: wait for it. */
+  /** The owner of a call that the table does not know. Its tool may belong to a server that is still starting: wait for it. */
   async #find(
     request: CallRequest,
     signal: AbortSignal | undefined,
   ): Promise<CatalogEntry | { missing: string }> {
-    const found = this.#lookUp(request);
-    if (found !== undefined) return found;
     if (request.label !== undefined) await this.connect([request.label], { ...(signal && { signal }) });
     const starting = [...this.#members.values()].filter(
       ({ server, tools }) =>
