@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import picomatch from 'picomatch';
 import { type Config, loadConfig, readConfig } from './config/config.ts';
 import type { DialectId, Message } from './dialects/dialect.ts';
+import { MidspanError } from './errors.ts';
 import { type Cost, costOf } from './host/cost.ts';
 import { type CoreHost, type HostOptions, openCore } from './host/host.ts';
 import { READ_RESULT } from './host/kept.ts';
 import { countedModel } from './models/count.ts';
-import { type Model, openModel, type OpenModelOptions } from './models/index.ts';
+import { type Model, MODEL_FORMS, openModel, type OpenModelOptions } from './models/index.ts';
 import type { Run } from './run/events.ts';
 import type { RunOptions } from './run/options.ts';
 import { run } from './run/run.ts';
@@ -89,15 +90,12 @@ export async function openHost(source?: string | Config | object, options: OpenO
         {
           ...rest,
           results: { ...(canRead(rest.tools) && core.keep !== undefined && { keep: core.keep }), ...results },
-          model:
-            typeof model === 'string'
-              ? openModel(model, {
-                  env,
-                  ...(baseUrl !== undefined && { baseUrl }),
-                  ...(dialect !== undefined && { dialect }),
-                })
-              : model,
-          messages: typeof messages === 'string' ? [{ role: 'user', content: messages }] : messages,
+          model: modelOf(model, {
+            env,
+            ...(baseUrl !== undefined && { baseUrl }),
+            ...(dialect !== undefined && { dialect }),
+          }),
+          messages: conversationOf(messages),
         },
       ),
   });
@@ -111,7 +109,40 @@ async function configOf(
   if (source === undefined || typeof source === 'string') {
     return loadConfig({ cwd, env, ...(source !== undefined && { path: source }) });
   }
+  if (typeof source !== 'object' || source === null) {
+    throw new MidspanError({
+      code: 'usage',
+      what: `a configuration is a file's name or an object, not ${source === null ? 'null' : `a ${typeof source}`}`,
+      next: 'Give nothing at all to have midspan.json looked for',
+    });
+  }
   return isConfig(source) ? source : readConfig(source, { env, base: cwd });
+}
+
+/** For callers without types: a question, or a conversation. */
+function conversationOf(messages: string | readonly Message[]): readonly Message[] {
+  if (typeof messages === 'string') return [{ role: 'user', content: messages }];
+  if (Array.isArray(messages)) return messages as readonly Message[];
+  throw new MidspanError({
+    code: 'usage',
+    what: 'a run needs `messages`',
+    next: 'Give a question, or the list of messages so far',
+  });
+}
+
+function isModel(model: unknown): model is Model {
+  return typeof model === 'object' && model !== null && 'stream' in model && 'dialect' in model;
+}
+
+/** A model that was opened before, or one by its name. */
+function modelOf(model: string | Model, options: OpenModelOptions): Model {
+  if (isModel(model)) return model;
+  if (typeof model === 'string') return openModel(model, options);
+  throw new MidspanError({
+    code: 'usage',
+    what: 'a run needs a `model`',
+    next: `Use one of ${MODEL_FORMS.map(({ form }) => form).join(', ')}, or a model that was opened`,
+  });
 }
 
 const isConfig = (source: object): source is Config =>

@@ -370,6 +370,22 @@ describe('openHost', () => {
     await expect(host({ h: honest }, { signal: AbortSignal.abort(new Error('no')) })).rejects.toThrow('no');
   });
 
+  it.each([null, 5, true])('refuses %s in the place of a configuration in words', async (source) => {
+    await expect(openHost(source as unknown as object)).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it.each([
+    [{}, 'model'],
+    [{ model: 5, messages: 'x' }, 'model'],
+    [{ model: 'openai:x', baseUrl: 'http://127.0.0.1:9' }, 'messages'],
+    [{ model: 'openai:x', baseUrl: 'http://127.0.0.1:9', messages: { role: 'user' } }, 'messages'],
+  ])('refuses to run %j in words', async (options, what) => {
+    const opened = await host({});
+    expect(() => opened.run(options as unknown as Parameters<Host['run']>[0])).toThrow(
+      expect.objectContaining({ code: 'usage', what: expect.stringContaining(what) as string }) as Error,
+    );
+  });
+
   it('shows disabled servers as such and does not start them', async () => {
     const opened = await host({ off: { command: 'no-such-command', disabled: true } });
     expect(opened.servers()).toEqual([{ label: 'off', state: 'disabled' }]);
