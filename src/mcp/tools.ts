@@ -45,7 +45,7 @@ export function readTool(raw: Json | undefined, mirrors: boolean): ReadTool | { 
   if (typeof tool.description === 'string' && tool.description.length > DESCRIPTION_MAX) {
     return drop(`its description is longer than ${DESCRIPTION_MAX} characters`);
   }
-  const extent = extentOf(tool, DEFINITION_DEPTH_MAX, DEFINITION_NODES_MAX);
+  const extent = extentOf(tool);
   if (extent !== undefined) return drop(`it has ${extent}`);
   const size = JSON.stringify(tool).length;
   if (size > TOOL_MAX) return drop(`its definition is longer than ${TOOL_MAX} characters`);
@@ -56,21 +56,21 @@ export function readTool(raw: Json | undefined, mirrors: boolean): ReadTool | { 
   return { tool: tool as ToolDefinition, size };
 }
 
-/** Why a value is too big to be handled, in depth or in number of values; undefined when it is not. */
-export function extentOf(value: Json | undefined, depthMax: number, nodesMax: number): string | undefined {
+/** Why a definition is too big to be handled, in depth or in number of values; undefined when it is not. */
+function extentOf(definition: Json): string | undefined {
   let nodes = 0;
   const walk = (node: Json | undefined, depth: number): string | undefined => {
     nodes += 1;
-    if (nodes > nodesMax) return `more than ${nodesMax} values`;
+    if (nodes > DEFINITION_NODES_MAX) return `more than ${DEFINITION_NODES_MAX} values`;
     if (typeof node !== 'object' || node === null) return undefined;
-    if (depth >= depthMax) return `more than ${depthMax} levels`;
+    if (depth >= DEFINITION_DEPTH_MAX) return `more than ${DEFINITION_DEPTH_MAX} levels`;
     for (const child of Array.isArray(node) ? node : Object.values(node)) {
       const problem = walk(child, depth + 1);
       if (problem !== undefined) return problem;
     }
     return undefined;
   };
-  return walk(value, 0);
+  return walk(definition, 0);
 }
 
 /** The `tools` and the cursor of a page; undefined when it is not one. Only a missing (or null) cursor ends a list. */

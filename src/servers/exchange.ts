@@ -154,7 +154,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#answer = { status, headers };
     this.#lastData = performance.now();
     this.#redirect = this.#redirectOf(status, headers);
-    if (this.#redirect !== undefined) this.#reader = IGNORE;
+    if (this.#redirect !== undefined) this.#reader = IGNORE_BODY;
     else if (status >= 300) this.#reader = this.#errorReader(this.#answer);
     else this.#reader = this.#open(this.#answer, this);
     if (this.#reader.stream) this.#deadline = Infinity;
@@ -344,7 +344,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
 const TIMEOUT_ADVICE = 'The request may have been carried out';
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
-const IGNORE: BodyReader = { stream: false, data() {}, end() {} };
+
+/** For an answer that says nothing beyond its status. */
+export const IGNORE_BODY: BodyReader = { stream: false, data() {}, end() {} };
+
 function plainHeaders(raw: NodeJS.Dict<string | string[]>): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const name in raw) {

@@ -34,12 +34,7 @@ export function rpcFailure(
 }
 
 function bounded(data: Json | undefined): { data?: Json } {
-  if (data === undefined) return {};
-  try {
-    return JSON.stringify(data).length <= ERROR_DATA_MAX ? { data } : {};
-  } catch {
-    return {}; // nested too deeply to be shown
-  }
+  return data !== undefined && JSON.stringify(data).length <= ERROR_DATA_MAX ? { data } : {};
 }
 
 function needs(data: Json | undefined): string {

@@ -7,7 +7,6 @@ import { type ErrorCode, MidspanError, messageOf } from '../errors.ts';
 import { CONNECT_MS, CONNECTIONS, EXCHANGE_MS, HEADER_BYTES, SWEEP_MS } from '../mcp/limits.ts';
 import {
   type Answer,
-  type BodyReader,
   Exchange,
   type ExchangeContext,
   type HttpRequest,
@@ -221,9 +220,6 @@ export class HttpClient {
 function destroy(lane: Dispatcher): Promise<void> {
   return lane.destroy().catch(() => {});
 }
-
-/** For an answer that says nothing beyond its status. */
-export const IGNORE_BODY: BodyReader = { stream: false, data() {}, end() {} };
 
 /** The media type of an answer, in lower case and without parameters. */
 export function contentType({ headers }: Answer): string | undefined {

@@ -1,5 +1,6 @@
 import { type ErrorCode, MidspanError, messageOf } from '../errors.ts';
 import { parseJson } from '../mcp/json.ts';
+import { isObject } from '../mcp/message.ts';
 import type { JsonObject } from '../types.ts';
 import { printable } from './printable.ts';
 
@@ -50,7 +51,7 @@ const EXCERPT_CHARACTERS = 200;
 function asJson(body: string): JsonObject | undefined {
   try {
     const value = parseJson(body);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -59,8 +60,7 @@ function asJson(body: string): JsonObject | undefined {
 /** A JSON-RPC error's message, or the start of a plain text; a page of HTML says nothing in one line. */
 function excerpt(json: JsonObject | undefined, body: string): string {
   const error = json?.['error'];
-  const inner =
-    typeof error === 'object' && error !== null && !Array.isArray(error) ? error['message'] : error;
+  const inner = isObject(error) ? error['message'] : error;
   const text =
     typeof inner === 'string' ? inner : json === undefined && !body.trimStart().startsWith('<') ? body : '';
   return printable(text.slice(0, 2 * EXCERPT_CHARACTERS))

@@ -1,4 +1,5 @@
 import { JsonLimitError, parseJson } from '../mcp/json.ts';
+import { isObject } from '../mcp/message.ts';
 import type { Json, JsonObject } from '../types.ts';
 
 /**
@@ -18,5 +19,5 @@ export function messagesIn(text: string): (JsonObject | undefined)[] {
 }
 
 function asMessage(value: Json): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  return isObject(value) ? value : undefined;
 }

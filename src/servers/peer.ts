@@ -19,6 +19,9 @@ import type { Answer, Codec } from '../mcp/codec.ts';
 import type { Message, RequestId } from '../mcp/message.ts';
 import type { JsonObject } from '../types.ts';
 
+/** Whatever ends one of our requests. */
+type Answering = Message & { kind: 'result' | 'error' | 'malformed' };
+
 export interface PeerEvents {
   notification: (method: string, params: JsonObject) => void;
   warning: (message: string) => void;
@@ -236,11 +239,7 @@ export class Peer {
     }
   }
 
-  #answer(
-    message: Message & { kind: 'result' | 'error' | 'malformed' },
-    id: RequestId | undefined,
-    origin: RequestId | undefined,
-  ): void {
+  #answer(message: Answering, id: RequestId | undefined, origin: RequestId | undefined): void {
     const entry = id === undefined ? undefined : this.#pending.get(id);
     if (entry === undefined) return this.#unasked(message, id);
     // A frame on another stream, or one that does not name its request, leaves the stream of this one open.
@@ -259,7 +258,7 @@ export class Peer {
     }
   }
 
-  #unasked(message: Message & { kind: 'result' | 'error' | 'malformed' }, id: RequestId | undefined): void {
+  #unasked(message: Answering, id: RequestId | undefined): void {
     const { warning } = this.#events;
     if (message.kind === 'malformed') {
       warning(`sent a message that breaks JSON-RPC: ${message.problem}`);

@@ -69,11 +69,11 @@ export class Pending implements Running {
 
   /** `notifications/progress`, unless it is stale; it winds the clock. */
   progressed({ progress, total, message }: JsonObject): Progress | undefined {
-    if (!isFinite(progress) || progress <= this.#progress) return undefined;
+    if (!isFiniteNumber(progress) || progress <= this.#progress) return undefined;
     this.#progress = progress;
     this.#clock?.wind();
     const seen: Progress = { progress };
-    if (isFinite(total)) seen.total = total;
+    if (isFiniteNumber(total)) seen.total = total;
     if (typeof message === 'string') seen.message = message.slice(0, NOTIFICATION_TEXT_MAX);
     return seen;
   }
@@ -99,6 +99,6 @@ export class Pending implements Running {
 }
 
 /** JSON has no such numbers, but `1e999` is read as one. */
-function isFinite(value: unknown): value is number {
+function isFiniteNumber(value: unknown): value is number {
   return Number.isFinite(value);
 }

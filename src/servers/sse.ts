@@ -7,7 +7,8 @@ import { ENDPOINT_MS } from '../mcp/limits.ts';
 import type { JsonObject } from '../types.ts';
 import type { Channel, ChannelHandlers, SendOptions, Sent } from './channel.ts';
 import { eventStream } from './event-stream.ts';
-import { contentType, HttpClient, type HttpClientOptions, IGNORE_BODY, withHeaders } from './http-client.ts';
+import { IGNORE_BODY } from './exchange.ts';
+import { contentType, HttpClient, type HttpClientOptions, withHeaders } from './http-client.ts';
 import { shownUrl } from './http-error.ts';
 import { noiseOf } from './printable.ts';
 
