@@ -4,6 +4,7 @@ import { createCombiner } from './combine.ts';
 import { readSchema } from './document.ts';
 import type { SchemaDocument } from './document.ts';
 import { evaluate, Unfinished } from './evaluate.ts';
+import { isExact } from './exact.ts';
 import { MAX_EXPANSION, MAX_NODES } from './limits.ts';
 import { PROFILES } from './profiles.ts';
 import type { Profile, Rules } from './profiles.ts';
@@ -29,12 +30,14 @@ export interface Lowered {
 }
 
 /**
- * Makes a copy of a tool's input schema that the profile's API accepts.
+ * Makes a schema that the profile's API accepts of a tool's input schema, which it leaves alone. What goes out unchanged may
+ * be the same object: neither may be changed afterwards.
  * @returns the lowered schema, or `{failed}` with the reason when the profile cannot carry it (strict profiles, or
  * references that lead nowhere). A schema that is only too large becomes an open object in profiles that are not strict.
  */
 export function lower(schema: JsonObject, profile: Profile): Lowered | { failed: string } {
   const rules = PROFILES[profile];
+  if (isExact(schema, rules)) return unchanged(schema, rules);
   const document = readSchema(schema, rules.openapi);
   if ('refused' in document) {
     return document.size && !rules.strict
@@ -51,6 +54,18 @@ export function lower(schema: JsonObject, profile: Profile): Lowered | { failed:
     if (error instanceof CannotCarry) return { failed: error.message };
     throw error;
   }
+}
+
+function unchanged(schema: JsonObject, rules: Rules): Lowered | { failed: string } {
+  const over = rules.strict ? overStrictLimits(schema, rules) : undefined;
+  if (over !== undefined) return { failed: over };
+  const { $schema, ...rest } = schema;
+  return {
+    schema: $schema === undefined ? schema : rest,
+    changes: [],
+    renamed: {},
+    restore: (args) => args,
+  };
 }
 
 function lowerDocument(document: SchemaDocument, rules: Rules): Lowered | { failed: string } {

@@ -164,7 +164,7 @@ function nullable(node: JsonObject, note: Note): void {
 }
 
 /** The value in the shape that its keyword needs: the same, with malformed parts gone, or undefined. */
-function sound(keyword: string, value: Json | undefined): Json | undefined {
+export function sound(keyword: string, value: Json | undefined): Json | undefined {
   switch (KEYWORDS.get(keyword)) {
     case 'string':
       return typeof value === 'string' ? value : undefined;

@@ -48,6 +48,23 @@ describe.each(ALL_PROFILES)('for every schema, lowering to %s', (profile) => {
     );
   });
 
+  it('is written alike whether or not something at the root has to change', () => {
+    fc.assert(
+      fc.property(toolSample, ({ schema }) => {
+        const lowered = lower(schema, profile);
+        const longer = lower({ ...schema, 'x-unknown': true }, profile);
+        if ('failed' in lowered || 'failed' in longer) {
+          expect(longer).toEqual(lowered);
+          return;
+        }
+        const { 'x-unknown': _, ...rest } = longer.schema;
+        expect(JSON.stringify(rest)).toBe(JSON.stringify(lowered.schema));
+        expect(longer.changes.filter((change) => !change.includes('x-unknown'))).toEqual(lowered.changes);
+      }),
+      RUNS,
+    );
+  });
+
   it('lets every valid value through, and restores it', () => {
     fc.assert(
       fc.property(cases, ({ sample, value }) => {
@@ -73,6 +90,29 @@ describe.each(ALL_PROFILES)('for every schema, lowering to %s', (profile) => {
       RUNS,
     );
   });
+});
+
+describe('a schema that needs no change', () => {
+  const schema: JsonObject = {
+    type: 'object',
+    properties: {
+      unit: { type: 'string', enum: ['day', 'hour'], description: 'words' },
+      from: { type: 'array', items: { type: 'integer' } },
+    },
+    required: ['unit', 'from'],
+    additionalProperties: false,
+  };
+
+  it.each(ALL_PROFILES.filter((profile) => profile !== 'gemini-openapi'))(
+    'goes out to %s as it is, but for $schema',
+    (profile) => {
+      expect(lower(schema, profile)).toMatchObject({ changes: [], renamed: {} });
+      expect((lower(schema, profile) as { schema: JsonObject }).schema).toBe(schema);
+      const dated = { $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema };
+      expect(lower(dated, profile)).toMatchObject({ schema, changes: [] });
+      expect(lower(dated, profile)).not.toHaveProperty('schema.$schema');
+    },
+  );
 });
 
 describe('validation', () => {
