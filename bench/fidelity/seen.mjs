@@ -3,7 +3,7 @@
 /** The tools of a request in one form. */
 export function toolsIn(body) {
   return (body?.tools ?? [])
-    .flatMap((entry) => entry.functionDeclarations ?? [entry.function ?? entry])
+    .flatMap((entry) => entry.functionDeclarations ?? entry.tools ?? [entry.function ?? entry])
     .map(({ name, description, strict, ...rest }) => ({
       name,
       description,

@@ -29,6 +29,7 @@ import {
   openaiConnector,
   servedCall,
 } from './openai-connector.ts';
+import { functionsOf, inNamespaces, MOST_ENTRIES } from './openai-namespaces.ts';
 import { readResult, withErrorPrefix } from './results.ts';
 
 const rules: DefinitionRules = {
@@ -56,7 +57,7 @@ const withoutReasoning = /^(?:ft:)?(?:gpt-3|gpt-4|chatgpt-)/;
 export const openaiResponses: Dialect = {
   id: 'openai-responses',
   connector: openaiConnector,
-  definitions: (tools) => compile(tools, rules),
+  definitions: (tools) => inNamespaces(compile(tools, rules)),
   calls: (body: JsonObject) => turn(body, '').message.calls,
   turn,
   reader,
@@ -66,8 +67,8 @@ export const openaiResponses: Dialect = {
   },
   request(request, options) {
     const losses: string[] = [];
-    const tools = [...request.tools.tools, ...mcpTools(request.servers ?? [])];
-    const choice = toolChoice(request, losses);
+    const { tools: offered, choice } = chosen(request, losses);
+    const tools = [...offered, ...mcpTools(request.servers ?? [])];
     return {
       body: {
         model: request.model,
@@ -308,8 +309,25 @@ function input(request: TurnRequest, options: ResultOptions | undefined, losses:
   });
 }
 
-function toolChoice(request: TurnRequest, losses: string[]): Json | undefined {
+/** The choice, and the tools as it needs them: a choice of single tools cannot name what stands in a namespace. */
+function chosen(
+  request: TurnRequest,
+  losses: string[],
+): { tools: readonly JsonObject[]; choice: Json | undefined } {
+  const { tools } = request.tools;
   const want = wanted(request, losses);
+  const choice = toolChoice(want, losses);
+  if (want?.only === undefined || !tools.some(({ type }) => type === 'namespace')) return { tools, choice };
+  const only = functionsOf(tools).filter(({ name }) => want.only?.includes(asText(name)));
+  if (only.length > MOST_ENTRIES) {
+    losses.push('choice: so many tools cannot be chosen from; all of them are offered');
+    return { tools, choice: want.mode === 'validated' ? 'auto' : want.mode };
+  }
+  losses.push('choice: the tools that were not chosen are left out of the request');
+  return { tools: only, choice };
+}
+
+function toolChoice(want: ReturnType<typeof wanted>, losses: string[]): Json | undefined {
   if (want === undefined) return undefined;
   if (want.mode === 'validated')
     losses.push('choice: the API enforces schemas per tool (strict), not per request');

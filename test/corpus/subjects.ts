@@ -17,7 +17,7 @@ export interface Subject {
 
 const RULES: Record<DialectId, { profile: Profile; strict?: Profile; maxTools: number }> = {
   anthropic: { profile: 'anthropic', strict: 'anthropic-strict', maxTools: Infinity },
-  'openai-responses': { profile: 'openai', strict: 'openai-strict', maxTools: 128 },
+  'openai-responses': { profile: 'openai', strict: 'openai-strict', maxTools: Infinity },
   'openai-chat': { profile: 'openai', strict: 'openai-strict', maxTools: 128 },
   gemini: { profile: 'gemini-json-schema', maxTools: 512 },
   'gemini-interactions': { profile: 'gemini-json-schema', maxTools: 512 },
@@ -38,11 +38,12 @@ export function compileFor({ dialect, strict }: Subject, tools: readonly Exposed
 
 /** The single definitions of a compiled list, out of the groups that some APIs put them in. */
 export function definitionsIn(compiled: Compiled): JsonObject[] {
-  return compiled.tools.flatMap((entry) =>
-    Array.isArray(entry['functionDeclarations'])
-      ? (entry['functionDeclarations'] as JsonObject[])
-      : [(entry['function'] as JsonObject | undefined) ?? entry],
-  );
+  return compiled.tools.flatMap((entry) => {
+    const group = entry['functionDeclarations'] ?? entry['tools'];
+    return Array.isArray(group)
+      ? (group as JsonObject[])
+      : [(entry['function'] as JsonObject | undefined) ?? entry];
+  });
 }
 
 export function schemaIn(definition: JsonObject): JsonObject {

@@ -137,36 +137,61 @@ function checkTools(tools: Json | undefined): { names: string[]; labels: string[
   checkCount(tools, 128);
   const names: string[] = [];
   const labels: string[] = [];
+  const namespaces: string[] = [];
   for (const [index, tool] of tools.entries()) {
     const path = `tools[${index}]`;
     if (!isObject(tool))
       return refuse(`Invalid type for '${path}': expected an object.`, 'invalid_type', path);
     if (tool.type === undefined)
       refuse(`Missing required parameter: '${path}.type'.`, 'missing_required_parameter', `${path}.type`);
-    if (tool.type === 'mcp') {
-      labels.push(checkMcpTool(tool, path, labels));
-      continue;
-    }
-    if (tool.type !== 'function')
-      refuse(`Invalid value: '${show(tool.type)}'.`, 'invalid_value', `${path}.type`);
-    onlyKnown(tool, path, TOOL_MEMBERS);
-    const name = checkName(tool.name, `${path}.name`);
-    if (names.includes(name))
-      refuse(`Duplicate function name '${name}' in 'tools'.`, 'invalid_value', `${path}.name`);
-    names.push(name);
-    if (tool.description !== undefined && tool.description !== null && typeof tool.description !== 'string') {
-      refuse(
-        `Invalid type for '${path}.description': expected a string.`,
-        'invalid_type',
-        `${path}.description`,
-      );
-    }
-    if (tool.strict !== undefined && tool.strict !== null && typeof tool.strict !== 'boolean') {
-      refuse(`Invalid type for '${path}.strict': expected a boolean.`, 'invalid_type', `${path}.strict`);
-    }
-    checkParameters(name, tool.parameters, tool.strict === true, `${path}.parameters`);
+    if (tool.type === 'mcp') labels.push(checkMcpTool(tool, path, labels));
+    else if (tool.type === 'namespace') checkNamespace(tool, path, namespaces, names);
+    else checkFunction(tool, path, names);
   }
   return { names, labels };
+}
+
+function checkNamespace(tool: JsonObject, path: string, namespaces: string[], names: string[]): void {
+  onlyKnown(tool, path, ['type', 'name', 'description', 'tools']);
+  const name = checkName(tool.name, `${path}.name`);
+  if (namespaces.includes(name))
+    refuse(`Duplicate namespace '${name}' in 'tools'.`, 'invalid_value', `${path}.name`);
+  namespaces.push(name);
+  if (typeof tool.description !== 'string')
+    refuse(
+      `Missing required parameter: '${path}.description'.`,
+      'missing_required_parameter',
+      `${path}.description`,
+    );
+  if (!Array.isArray(tool.tools) || tool.tools.length === 0)
+    return refuse(`Invalid '${path}.tools': empty array.`, 'empty_array', `${path}.tools`);
+  for (const [index, inner] of tool.tools.entries()) {
+    const innerPath = `${path}.tools[${index}]`;
+    if (!isObject(inner))
+      return refuse(`Invalid type for '${innerPath}': expected an object.`, 'invalid_type', innerPath);
+    checkFunction(inner, innerPath, names);
+  }
+}
+
+function checkFunction(tool: JsonObject, path: string, names: string[]): void {
+  if (tool.type !== 'function')
+    refuse(`Invalid value: '${show(tool.type)}'.`, 'invalid_value', `${path}.type`);
+  onlyKnown(tool, path, TOOL_MEMBERS);
+  const name = checkName(tool.name, `${path}.name`);
+  if (names.includes(name))
+    refuse(`Duplicate function name '${name}' in 'tools'.`, 'invalid_value', `${path}.name`);
+  names.push(name);
+  if (tool.description !== undefined && tool.description !== null && typeof tool.description !== 'string') {
+    refuse(
+      `Invalid type for '${path}.description': expected a string.`,
+      'invalid_type',
+      `${path}.description`,
+    );
+  }
+  if (tool.strict !== undefined && tool.strict !== null && typeof tool.strict !== 'boolean') {
+    refuse(`Invalid type for '${path}.strict': expected a boolean.`, 'invalid_type', `${path}.strict`);
+  }
+  checkParameters(name, tool.parameters, tool.strict === true, `${path}.parameters`);
 }
 
 function checkChoice(choice: Json | undefined, names: readonly string[], labels: readonly string[]): void {

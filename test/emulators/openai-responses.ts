@@ -90,8 +90,22 @@ function itemsOf(turn: EmulatorTurn, index: number, ledger: Ledger): JsonObject[
   return items;
 }
 
+/** A call of a function that stands in a namespace names it. */
+function inNamespace(item: JsonObject, tools: Json | undefined): JsonObject {
+  if (item.type !== 'function_call' || !Array.isArray(tools)) return item;
+  const home = tools
+    .filter(isObject)
+    .find(
+      ({ type, tools: inner }) =>
+        type === 'namespace' &&
+        Array.isArray(inner) &&
+        inner.some((tool) => isObject(tool) && tool.name === item.name),
+    );
+  return home === undefined ? item : { ...item, namespace: show(home.name) };
+}
+
 function answer(turn: EmulatorTurn, { body }: ApiRequest, index: number, ledger: Ledger) {
-  const output = itemsOf(turn, index, ledger);
+  const output = itemsOf(turn, index, ledger).map((item) => inNamespace(item, body.tools));
   const input = turn.usage?.input ?? Math.ceil(JSON.stringify(body).length / 4);
   const tokens = turn.usage?.output ?? 10;
   const incomplete = turn.stop === 'max_output_tokens' || turn.stop === 'content_filter';
