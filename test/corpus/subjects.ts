@@ -38,12 +38,13 @@ export function compileFor({ dialect, strict }: Subject, tools: readonly Exposed
 
 /** The single definitions of a compiled list, out of the groups that some APIs put them in. */
 export function definitionsIn(compiled: Compiled): JsonObject[] {
-  return compiled.tools.flatMap((entry) => {
+  const definitions: JsonObject[] = [];
+  for (const entry of compiled.tools) {
     const group = entry['functionDeclarations'] ?? entry['tools'];
-    return Array.isArray(group)
-      ? (group as JsonObject[])
-      : [(entry['function'] as JsonObject | undefined) ?? entry];
-  });
+    if (Array.isArray(group)) definitions.push(...(group as JsonObject[]));
+    else definitions.push((entry['function'] ?? entry) as JsonObject);
+  }
+  return definitions;
 }
 
 export function schemaIn(definition: JsonObject): JsonObject {

@@ -19,6 +19,7 @@ const column = (api) => ({
     try {
       const going = host.run({
         model: apiModel({
+          env: {},
           name: `${api}:${model}`,
           model,
           dialect: dialectOf(api),
