@@ -142,27 +142,39 @@ function describe(
   return { description: description.slice(0, end), schema: { ...schema, description: rest } };
 }
 
-const remembered = new Map<string, Lowered | { failed: string }>();
+type Lowering = Lowered | { failed: string };
+
+/** By the schema object, which must not be changed, and by its content, for a server that lists its tools again. */
+const byObject = new WeakMap<JsonObject, Map<Profile, Lowering>>();
+const byContent = new Map<string, Lowering>();
 /** Characters of schemas together. */
 const mostRemembered = 16_000_000;
 let rememberedSize = 0;
 
 /** Lowering depends on nothing but the schema, so it is done once for each content. */
-function lowerOnce(schema: JsonObject, profile: Profile): Lowered | { failed: string } {
+function lowerOnce(schema: JsonObject, profile: Profile): Lowering {
   try {
-    const key = `${profile} ${JSON.stringify(schema)}`;
-    const known = remembered.get(key);
-    if (known !== undefined) return known;
-    const made = lower(schema, profile);
-    rememberedSize += key.length;
-    if (rememberedSize > mostRemembered) {
-      remembered.clear();
-      rememberedSize = key.length;
-    }
-    remembered.set(key, made);
-    return made;
+    let ofObject = byObject.get(schema);
+    if (ofObject === undefined) byObject.set(schema, (ofObject = new Map()));
+    let lowering = ofObject.get(profile);
+    if (lowering === undefined) ofObject.set(profile, (lowering = lowerContent(schema, profile)));
+    return lowering;
   } catch (error) {
     // One hostile schema (cyclic, or deeper than the stack) may not take the other tools with it.
     return { failed: `its schema cannot be read: ${messageOf(error)}` };
   }
+}
+
+function lowerContent(schema: JsonObject, profile: Profile): Lowering {
+  const key = `${profile} ${JSON.stringify(schema)}`;
+  const known = byContent.get(key);
+  if (known !== undefined) return known;
+  const made = lower(schema, profile);
+  rememberedSize += key.length;
+  if (rememberedSize > mostRemembered) {
+    byContent.clear();
+    rememberedSize = key.length;
+  }
+  byContent.set(key, made);
+  return made;
 }

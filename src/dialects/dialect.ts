@@ -10,6 +10,7 @@ export type DialectId = 'anthropic' | 'openai-responses' | 'openai-chat' | 'gemi
 /** A tool under the name that the model sees. */
 export interface ExposedTool {
   name: string;
+  /** What is made of its schema is remembered for as long as the schema lives, so it must not be changed. */
   definition: ToolDefinition;
   /** Ask for the API's schema-enforced mode; falls back, with a reason in the report. Default false. */
   strict?: boolean;

@@ -31,7 +31,10 @@ export interface Combiner {
 export function createCombiner(target: (ref: string) => Schema, charge: Charge): Combiner {
   function merged(schema: Schema): Schema {
     let result = schema;
-    while (typeof result !== 'boolean') {
+    while (
+      typeof result !== 'boolean' &&
+      (typeof result['$ref'] === 'string' || result['allOf'] !== undefined)
+    ) {
       const { $ref, allOf, ...rest } = result;
       if (typeof $ref === 'string') {
         const { $defs: _, definitions: __, ...found } = asObject(target($ref));
@@ -39,9 +42,9 @@ export function createCombiner(target: (ref: string) => Schema, charge: Charge):
           allOf === undefined ? rest : { ...rest, allOf },
           target($ref) === false ? false : found,
         );
-      } else if (allOf !== undefined) {
+      } else {
         result = schemaList(allOf).reduce<Schema>((sum, part) => both(sum, part), rest);
-      } else break;
+      }
     }
     return result;
   }

@@ -3,10 +3,11 @@ import type { Json, JsonObject } from '../types.ts';
 import { isObject, setMember, subschemas } from './keywords.ts';
 import type { Schema } from './keywords.ts';
 import { MAX_DEPTH, MAX_NODES } from './limits.ts';
-import { modernize } from './modernize.ts';
+import { isModern, modernize } from './modernize.ts';
 import { createNotes, placeName, quoted, shown } from './notes.ts';
 import type { Notes } from './notes.ts';
-import { everySchema, indexReferences } from './reference.ts';
+import { everySchema, indexReferences, placeOf } from './reference.ts';
+import type { Standing } from './reference.ts';
 
 export interface SchemaDocument {
   /** A private copy in 2020-12 form. */
@@ -41,16 +42,17 @@ export function readSchema(schema: Schema, openapi = false): SchemaDocument | Re
   const schemas = everySchema(root);
   const refused = copied.references ? resolveAll(root, schemas, targets) : undefined;
   if (refused !== undefined) return { refused, size: false };
-  for (const { node, place } of schemas) {
-    modernize(node, { old: dialect.old, openapi, notes, place, root: node === root });
+  for (const standing of schemas) {
+    const { node } = standing;
+    if (isModern(node) && !(dialect.old && node['$ref'] !== undefined)) continue;
+    modernize(node, { old: dialect.old, openapi, notes, place: placeOf(standing), root: node === root });
   }
-  const nodes = schemas.map(({ node }) => node);
-  const loop = copied.references ? loopWithoutProgress(nodes, target) : undefined;
+  const loop = copied.references ? loopWithoutProgress(schemas, target) : undefined;
   if (loop !== undefined) {
     return { refused: `$ref ${shown(loop, 120)} leads back to itself without progress`, size: false };
   }
-  const tracksEvaluated = nodes.some(
-    (node) => node['unevaluatedProperties'] !== undefined || node['unevaluatedItems'] !== undefined,
+  const tracksEvaluated = schemas.some(
+    ({ node }) => node['unevaluatedProperties'] !== undefined || node['unevaluatedItems'] !== undefined,
   );
   const read: SchemaDocument = { root, notes, target, tracksEvaluated };
   if (dialect.foreign !== undefined) read.foreignDialect = dialect.foreign;
@@ -58,30 +60,27 @@ export function readSchema(schema: Schema, openapi = false): SchemaDocument | Re
 }
 
 /** Finds the targets of all references, those in places that are no schema by themselves included. Returns why it cannot. */
-function resolveAll(
-  root: JsonObject,
-  schemas: { node: JsonObject; place: string[] }[],
-  targets: Map<string, Schema>,
-): string | undefined {
+function resolveAll(root: JsonObject, schemas: Standing[], targets: Map<string, Schema>): string | undefined {
   const references = indexReferences(root);
   const known = new Set(schemas.map(({ node }) => node));
-  for (const { node, place } of schemas) {
+  for (const standing of schemas) {
+    const { node } = standing;
     staticReference(node);
     const ref = node['$ref'];
     if (typeof ref !== 'string') continue;
     const found = references.find(ref, node);
     if ('problem' in found) {
-      const at = placeName(place);
+      const at = placeName(placeOf(standing));
       return `$ref ${shown(ref, 120)} at ${at === '' ? 'the root' : quoted(at)} ${found.problem}`;
     }
     const key = found.plain ? ref : `#reference-${targets.size}`;
     node['$ref'] = key;
     targets.set(key, found.target);
     if (typeof found.target === 'boolean' || known.has(found.target)) continue;
-    for (const one of everySchema(found.target)) {
+    for (const one of everySchema(found.target, standing, ['$ref'])) {
       if (known.has(one.node)) continue;
       known.add(one.node);
-      schemas.push({ node: one.node, place: [...place, '$ref', ...one.place] });
+      schemas.push(one);
     }
   }
   return undefined;
@@ -132,7 +131,7 @@ function copyBounded(schema: Json): { copy: Json; references: boolean } | Refusa
 
 /** The first reference on a way from a schema to itself that never enters a member or an item. */
 function loopWithoutProgress(
-  nodes: Iterable<JsonObject>,
+  schemas: readonly Standing[],
   target: (ref: string) => Schema,
 ): string | undefined {
   const state = new Map<JsonObject, 'open' | 'done'>();
@@ -150,7 +149,7 @@ function loopWithoutProgress(
     state.set(node, 'done');
     return found;
   }
-  for (const node of nodes) {
+  for (const { node } of schemas) {
     const found = visit(node, '');
     if (found !== undefined) return found;
   }

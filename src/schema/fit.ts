@@ -73,13 +73,15 @@ function standAlone(schema: JsonObject, combiner: Combiner, tell: Told): Schema 
   return { ...notes, anyOf: branches };
 }
 
+const EXCLUSIVE_BOUNDS = [
+  ['exclusiveMinimum', 'minimum', 1],
+  ['exclusiveMaximum', 'maximum', -1],
+] as const;
+
 /** `exclusiveMinimum` as `minimum`: exact for integers, else said in words beside the wider bound. */
 function plainBounds(schema: JsonObject, tell: Told): JsonObject {
   let result = schema;
-  for (const [exclusive, bound, step] of [
-    ['exclusiveMinimum', 'minimum', 1],
-    ['exclusiveMaximum', 'maximum', -1],
-  ] as const) {
+  for (const [exclusive, bound, step] of EXCLUSIVE_BOUNDS) {
     if (typeof result[exclusive] !== 'number') continue;
     const { [exclusive]: _, ...rest } = result;
     const limit = result[exclusive];

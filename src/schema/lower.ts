@@ -4,7 +4,7 @@ import { createCombiner } from './combine.ts';
 import { readSchema } from './document.ts';
 import type { SchemaDocument } from './document.ts';
 import { evaluate, Unfinished } from './evaluate.ts';
-import { isExact } from './exact.ts';
+import { exactly } from './exact.ts';
 import { MAX_EXPANSION, MAX_NODES } from './limits.ts';
 import { PROFILES } from './profiles.ts';
 import type { Profile, Rules } from './profiles.ts';
@@ -37,7 +37,8 @@ export interface Lowered {
  */
 export function lower(schema: JsonObject, profile: Profile): Lowered | { failed: string } {
   const rules = PROFILES[profile];
-  if (isExact(schema, rules)) return unchanged(schema, rules);
+  const exact = exactly(schema, rules);
+  if (exact !== undefined) return unchanged(exact, rules);
   const document = readSchema(schema, rules.openapi);
   if ('refused' in document) {
     return document.size && !rules.strict
@@ -59,13 +60,7 @@ export function lower(schema: JsonObject, profile: Profile): Lowered | { failed:
 function unchanged(schema: JsonObject, rules: Rules): Lowered | { failed: string } {
   const over = rules.strict ? overStrictLimits(schema, rules) : undefined;
   if (over !== undefined) return { failed: over };
-  const { $schema, ...rest } = schema;
-  return {
-    schema: $schema === undefined ? schema : rest,
-    changes: [],
-    renamed: {},
-    restore: (args) => args,
-  };
+  return { schema, changes: [], renamed: {}, restore: (args) => args };
 }
 
 function lowerDocument(document: SchemaDocument, rules: Rules): Lowered | { failed: string } {

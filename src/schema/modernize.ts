@@ -1,15 +1,6 @@
 /** Brings one schema object to draft 2020-12 in place: what older drafts and OpenAPI spell differently, and values that no draft allows. */
 import type { Json, JsonObject } from '../types.ts';
-import {
-  ANNOTATIONS,
-  isObject,
-  isSchema,
-  KEYWORDS,
-  sameJson,
-  schemaMap,
-  setMember,
-  TYPES,
-} from './keywords.ts';
+import { ANNOTATIONS, isObject, isSchema, KEYWORDS, sameJson, setMember, TYPES } from './keywords.ts';
 import { inline } from './notes.ts';
 import type { Notes } from './notes.ts';
 
@@ -47,6 +38,16 @@ export function modernize(node: JsonObject, context: Context): void {
     }
   }
   if (typeof node['nullable'] === 'boolean') nullable(node, noteSpelling);
+}
+
+/** Whether a schema object has only keywords of 2020-12 with values that they may have. False says nothing. */
+export function isModern(node: JsonObject): boolean {
+  for (const keyword of Object.keys(node)) {
+    const value = node[keyword];
+    if (value === undefined || !KEYWORDS.has(keyword) || sound(keyword, value) !== value) return false;
+    if (keyword === 'properties' && requiredByMembers(value as JsonObject).length > 0) return false;
+  }
+  return true;
 }
 
 type Note = (change: string) => void;
@@ -101,15 +102,20 @@ function dependencies(node: JsonObject, note: Note): void {
 
 /** Draft-03 says `required: true` on the member itself. */
 function booleanRequired(node: JsonObject, note: Note): void {
-  const named = schemaMap(node['properties']).flatMap(([name, property]) =>
-    isObject(property) && property['required'] === true ? [name] : [],
-  );
+  const named = isObject(node['properties']) ? requiredByMembers(node['properties']) : [];
   if (named.length > 0) {
     const required = Array.isArray(node['required']) ? node['required'] : [];
     node['required'] = [...required, ...named.filter((name) => !required.includes(name))];
     note('required: true on members written as a list');
   }
   if (typeof node['required'] === 'boolean') delete node['required'];
+}
+
+function requiredByMembers(properties: JsonObject): string[] {
+  return Object.keys(properties).filter((name) => {
+    const property = properties[name];
+    return isObject(property) && property['required'] === true;
+  });
 }
 
 function typeNames(node: JsonObject, note: Note): void {
@@ -181,8 +187,8 @@ export function sound(keyword: string, value: Json | undefined): Json | undefine
     case 'types': {
       if (typeof value === 'string') return TYPES.includes(value) ? value : undefined;
       if (!Array.isArray(value)) return undefined;
-      const known = value.filter((name) => typeof name === 'string' && TYPES.includes(name));
-      return known.length === 0 ? undefined : same(known, value);
+      const known = new Set(value.filter((name) => typeof name === 'string' && TYPES.includes(name)));
+      return known.size === 0 ? undefined : same([...known], value);
     }
     case 'schema':
       return isSchema(value) ? value : undefined;

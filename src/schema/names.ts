@@ -1,13 +1,20 @@
 /** Names of members that an API refuses get another name, the same one every time. */
+import type { Json } from '../types.ts';
+import { schemaMap } from './keywords.ts';
 import type { Rules } from './profiles.ts';
 
 const MAX_NAME = 64;
 
 /** The name to show for each member name, for those that change. Names that are fine as they are keep theirs. */
-export function renameMembers(names: readonly string[], rules: Rules, root: boolean): Map<string, string> {
+export function renameMembers(
+  properties: Json | undefined,
+  rules: Rules,
+  root: boolean,
+): Map<string, string> {
   const renamed = new Map<string, string>();
   const { names: rule } = rules;
   if (rule === undefined || (!root && !rule.everywhere)) return renamed;
+  const names = schemaMap(properties).map(([name]) => name);
   const taken = new Set(names.filter((name) => rule.accepts.test(name)));
   for (const name of names) {
     if (rule.accepts.test(name)) continue;

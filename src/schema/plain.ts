@@ -49,8 +49,7 @@ export function writePlain(writer: Writer, schema: JsonObject, place: string[], 
 }
 
 function renamed(writer: Writer, schema: JsonObject, place: string[]): Map<string, string> {
-  const members = schemaMap(schema['properties']).map(([name]) => name);
-  const names = renameMembers(members, writer.rules, place.length === 0);
+  const names = renameMembers(schema['properties'], writer.rules, place.length === 0);
   for (const [name, shown] of names) {
     writer.notes.add(`${quoted(name)} renamed to ${quoted(shown)}`, place);
     writer.renamed.set(pointer([...place, 'properties', name]), shown);
@@ -81,10 +80,11 @@ function writeKeywords(plain: Plain): string[] {
 
 function writeKeyword(plain: Plain, keyword: string, value: Json): Json {
   const { names, plan } = plain;
-  const shown = (name: Json): Json => (typeof name === 'string' ? (names.get(name) ?? name) : name);
   if (keyword === 'properties') return writeMembers(plain, schemaMap(value));
   if ((keyword === 'required' || keyword === 'propertyOrdering') && Array.isArray(value))
-    return value.map(shown);
+    return value.map((name) => (typeof name === 'string' ? (names.get(name) ?? name) : name));
+  const holds = KEYWORDS.get(keyword);
+  if (holds !== 'schema' && holds !== 'schemas' && holds !== 'schemaMap') return cloneJson(value);
   const inside = (schema: Schema, ...tokens: string[]): Schema => {
     const written = plain.writer.write(schema, [...plain.place, ...tokens], plain.level);
     if (keyword === 'prefixItems') (plan.prefix ??= []).push(written.plan);
@@ -94,16 +94,14 @@ function writeKeyword(plain: Plain, keyword: string, value: Json): Json {
     }
     return written.schema;
   };
-  switch (KEYWORDS.get(keyword)) {
+  switch (holds) {
     case 'schema':
       if (typeof value === 'boolean' && !(plain.writer.rules.flat && keyword === 'items')) return value;
       return value === false ? {} : inside(value as Schema, keyword);
     case 'schemas':
       return schemaList(value).map((one, index) => inside(one, keyword, String(index)));
-    case 'schemaMap':
-      return Object.fromEntries(schemaMap(value).map(([name, one]) => [name, inside(one, keyword, name)]));
     default:
-      return cloneJson(value);
+      return Object.fromEntries(schemaMap(value).map(([name, one]) => [name, inside(one, keyword, name)]));
   }
 }
 

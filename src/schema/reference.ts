@@ -91,15 +91,29 @@ export function follow(root: Json, fragment: string): Json | undefined {
   return at;
 }
 
+/** A schema in its document. Where it stands is seldom asked, so it is not written out. */
+export interface Standing {
+  node: JsonObject;
+  parent: Standing | undefined;
+  /** From the parent to here. */
+  tokens: readonly string[];
+}
+
+export function placeOf({ parent, tokens }: Standing): string[] {
+  return parent === undefined ? [...tokens] : [...placeOf(parent), ...tokens];
+}
+
 /** All schemas at or below a schema, before older spellings are brought up to date, in the order they stand. */
-export function everySchema(root: JsonObject): { node: JsonObject; place: string[] }[] {
-  const found: { node: JsonObject; place: string[] }[] = [];
-  const visit = (schema: Schema, place: string[]): void => {
-    if (typeof schema === 'boolean') return;
-    found.push({ node: schema, place });
-    for (const [tokens, inner] of everySubschema(schema)) visit(inner, [...place, ...tokens]);
-  };
-  visit(root, []);
+export function everySchema(
+  node: JsonObject,
+  parent?: Standing,
+  tokens: readonly string[] = [],
+  found: Standing[] = [],
+): Standing[] {
+  const here: Standing = { node, parent, tokens };
+  found.push(here);
+  for (const [way, inner] of everySubschema(node))
+    if (typeof inner !== 'boolean') everySchema(inner, here, way, found);
   return found;
 }
 

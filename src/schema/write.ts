@@ -5,6 +5,7 @@ import { describe, joinTexts, keywordWords } from './describe.ts';
 import type { SchemaDocument } from './document.ts';
 import { evaluate, Unfinished } from './evaluate.ts';
 import type { Budget } from './evaluate.ts';
+import { isExactLeaf } from './exact.ts';
 import { annotationsOf, fit } from './fit.ts';
 import { cloneJson, isObject, KEYWORDS, distinct, schemaList, setMember, typesOf } from './keywords.ts';
 import type { Schema } from './keywords.ts';
@@ -56,6 +57,7 @@ function write(writer: Writer, given: Schema, place: string[], level: number): W
   const top = place.length === 0;
   if (!rules.flat)
     return typeof given === 'boolean' ? { schema: given, plan: {} } : writePlain(writer, given, place, level);
+  if (!top && isExactLeaf(given, rules)) return { schema: given, plan: {} };
   const schema = top ? given : fit(given, rules, combiner, (change) => notes.add(change, place));
   if (typeof schema === 'boolean') return { schema: anything(writer, schema, {}, place), plan: {} };
   if (typeof schema['$ref'] === 'string') return writeReference(writer, schema, place, level);
