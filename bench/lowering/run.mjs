@@ -2,13 +2,13 @@
 // Each measurement has a process of its own, for nothing may be warm. Writes its part of docs/performance.md.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { generateTools } from './tools.mjs';
 
 const TOOLS = 1_000;
-const PROCESSES = 5;
+const PROCESSES = 7;
 const GOAL = 150;
 const DIALECTS = ['anthropic', 'openai-responses', 'openai-chat', 'gemini', 'gemini-interactions'];
 const [task] = process.argv.slice(2);
@@ -51,13 +51,18 @@ async function main() {
       );
     }
   }
-  const slow = rows.filter(({ first, name }) => first > GOAL && !name.includes('strict'));
-  console.log(
-    slow.length === 0
-      ? `All are under ${GOAL} ms.`
-      : `Over ${GOAL} ms: ${slow.map(({ name }) => name).join(', ')}`,
-  );
-  write(rows);
+  const verdict = verdictOn(rows);
+  console.log(verdict);
+  write(rows, verdict);
+}
+
+/** The goal is about the clock; on a busy machine it may be missed for want of a processor. */
+function verdictOn(rows) {
+  const named = (list) => list.map(({ name }) => name).join(', ') || 'none';
+  const over = rows.filter(({ first }) => first >= GOAL);
+  return over.length === 0
+    ? `The goal holds for all: every median is under ${GOAL} ms.`
+    : `The goal holds for: ${named(rows.filter((row) => !over.includes(row)))}. It does not for: ${named(over)}.`;
 }
 
 function child(argument) {
@@ -68,14 +73,22 @@ function child(argument) {
   return JSON.parse(stdout);
 }
 
-function write(rows) {
+function write(rows, verdict) {
   const bytes = JSON.stringify(generateTools(TOOLS)).length;
+  const [load] = loadavg();
+  const cores = cpus().length;
   const section = `## Lowering
 
 \`npm run bench:lowering\` compiles ${TOOLS.toLocaleString('en')} generated tools (${(bytes / 1e6).toFixed(1)} MB of definitions, no two schemas alike), each run in a
-process of its own, so that nothing is warm; the median of ${PROCESSES}. "Afterwards" is the same content in other objects, as after a
-server has listed its tools again. Goal: under ${GOAL} ms once. "Processor" is
-the time that the threads of the process took, compiling and collecting included: on a busy machine the clock says more. Node ${process.versions.node}, ${cpus()[0]?.model.trim() ?? 'unknown processor'}.
+process of its own, so that nothing is warm; the median of ${PROCESSES}. The tools have the size, shape and keywords of 1,700 tools of public
+servers. "Afterwards" is the same content in other objects, as after a server has listed its tools again. "Processor" is
+the time that the threads of the process took, compiling and collecting included: on a busy machine the clock says more. Node ${process.versions.node}, ${cpus()[0]?.model.trim() ?? 'unknown processor'},
+${cores} cores; load average at the end ${load.toFixed(1)}${load > cores ? ', so the machine was busy with other work' : ''}.
+
+Goal: under ${GOAL} ms once. ${verdict}
+
+Most schemas need no change for an API: one walk finds that out, and they go out as they came in. The rest is copied and rewritten, which
+is most of the cost for Gemini, whose reader knows the fewest keywords, and for strict modes.
 
 | dialect | once, ms | best, ms | processor, ms | afterwards, ms | left out |
 |---|---:|---:|---:|---:|---:|

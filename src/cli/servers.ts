@@ -63,7 +63,10 @@ async function servers(context: Context, options: CommonOptions): Promise<number
         totals: { tools: sum('tools'), tokens: sum('tokens') },
       });
     } else printRows(rows, context.print);
-    const failed = rows.filter(({ status }) => status !== 'ready' && status !== 'disabled');
+    // One that is up, but whose tools cannot be listed, is of no use either.
+    const failed = rows.filter(
+      ({ status, error }) => error !== undefined || (status !== 'ready' && status !== 'disabled'),
+    );
     if (failed.length === 0) return EXIT.good;
     return failed.every(({ error }) => error?.code === 'sign-in') ? EXIT.signIn : EXIT.unreachable;
   });

@@ -270,10 +270,11 @@ export class CoreHost {
       this.#compiled.clear();
       this.#emit({ type: 'catalog' });
     } catch (error) {
-      // Several may have waited for one listing.
-      if (member.server.state === 'closed' || error === member.listError) return;
+      if (member.server.state === 'closed') return;
+      const isKnown = member.listError?.message === messageOf(error);
       // What it listed before stays: a passing failure must not take its tools away.
       member.listError = error instanceof MidspanError ? error : undefined;
+      if (isKnown) return;
       this.#emit({
         type: 'warning',
         label: member.server.label,

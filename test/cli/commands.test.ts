@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { project } from './midspan.ts';
 
@@ -55,6 +57,17 @@ describe('midspan', () => {
 });
 
 describe('midspan servers', () => {
+  it('leaves with 4 when a server is up but its tools cannot be listed, and says so once', async () => {
+    const raw = fileURLToPath(new URL('../fixtures/servers/raw.mjs', import.meta.url));
+    const { midspan } = await project({ raw: { command: process.execPath, args: [raw, 'list is no list'] } });
+    for (const words of [['servers'], ['tools']]) {
+      const { code, err } = await midspan(words);
+      expect(code).toBe(words[0] === 'servers' ? 4 : 0);
+      expect(err.match(/^warning/gm)).toHaveLength(1);
+      expect(err).toContain('raw: it answered tools/list with something that is not a list of tools');
+    }
+  });
+
   it('says what every server is, as JSON', async () => {
     const { midspan, folder } = await project({ off: { command: 'x', disabled: true } });
     const { code, out, err } = await midspan(['servers', '--json']);
