@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { loadConfig, MAX_FILE_BYTES, readConfig } from '../../src/config/config.ts';
 import { errorOf, folderWith } from './folder.ts';
 
-const base = '/work/project';
+const base = '/srv/project';
 const read = (servers: object, env: Record<string, string> = {}) =>
   readConfig({ mcpServers: servers }, { env, base });
 
