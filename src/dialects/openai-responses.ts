@@ -29,7 +29,7 @@ import {
   openaiConnector,
   servedCall,
 } from './openai-connector.ts';
-import { functionsOf, inNamespaces, MOST_ENTRIES } from './openai-namespaces.ts';
+import { functionsOf, grouped, inNamespaces, MOST_ENTRIES, placed } from './openai-namespaces.ts';
 import { readResult, withErrorPrefix } from './results.ts';
 
 const rules: DefinitionRules = {
@@ -68,12 +68,14 @@ export const openaiResponses: Dialect = {
   request(request, options) {
     const losses: string[] = [];
     const { tools: offered, choice } = chosen(request, losses);
-    const tools = [...offered, ...mcpTools(request.servers ?? [])];
+    const delegated = mcpTools(request.servers ?? []);
+    const room = MOST_ENTRIES - delegated.length;
+    const tools = [...(offered.length > room ? grouped(functionsOf(offered), room) : offered), ...delegated];
     return {
       body: {
         model: request.model,
         ...(request.system === undefined || request.system === '' ? {} : { instructions: request.system }),
-        input: input(request, options, losses),
+        input: placed(input(request, options, losses), tools),
         ...(tools.length === 0 ? {} : { tools }),
         ...(choice === undefined ? {} : { tool_choice: choice }),
         ...(tools.length > 0 && request.parallel === false ? { parallel_tool_calls: false } : {}),

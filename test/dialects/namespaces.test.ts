@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Choice, ExposedTool } from '../../src/dialects/index.ts';
 import { openaiResponses } from '../../src/dialects/index.ts';
+import type { JsonObject } from '../../src/types.ts';
 import { run } from '../../src/run/run.ts';
 import { openModel } from '../../src/models/index.ts';
 import { startResponses } from '../emulators/openai-responses.ts';
@@ -85,5 +86,43 @@ describe('more tools than OpenAI Responses lists at the top', () => {
     } finally {
       await emulator.close();
     }
+  });
+
+  it('calls that other APIs made, and those from when the list was shorter, come back with the namespace of now', () => {
+    const call = { id: 'call_1', name: 'a__t1', arguments: {} };
+    const item = { type: 'function_call', id: 'fc_1', call_id: 'call_2', name: 'a__t2', arguments: '{}' };
+    const sent = (count: number, more: JsonObject = {}) =>
+      openaiResponses.request({
+        model: 'gpt-6-astra',
+        messages: [
+          { role: 'user', content: 'Go.' },
+          { role: 'assistant', text: '', calls: [call] },
+          { role: 'tool', results: [{ call, result: { content: [] } }] },
+          {
+            role: 'assistant',
+            text: '',
+            calls: [{ ...call, id: 'call_2', name: 'a__t2' }],
+            echo: { dialect: 'openai-responses', model: 'gpt-6-astra', items: [{ ...item, ...more }] },
+          },
+        ],
+        tools: openaiResponses.definitions(tools('a', count)),
+      }).body['input'] as JsonObject[];
+    const homes = (input: JsonObject[]) =>
+      input.filter(({ type }) => type === 'function_call').map(({ namespace }) => namespace);
+    expect(homes(sent(130))).toEqual(['a', 'a']);
+    expect(homes(sent(10, { namespace: 'a' }))).toEqual([undefined, undefined]);
+  });
+
+  it('leave room at the top for servers that are left to the provider', () => {
+    const { body } = openaiResponses.request({
+      model: 'gpt-6-astra',
+      messages: [{ role: 'user', content: 'Go.' }],
+      tools: openaiResponses.definitions(tools('a', 128)),
+      servers: [
+        { name: 'far', transport: 'http', url: 'https://far.example/mcp', headers: {}, approval: 'never' },
+      ],
+    });
+    const list = body['tools'] as JsonObject[];
+    expect(list.map(({ type }) => type)).toEqual(['namespace', 'mcp']);
   });
 });

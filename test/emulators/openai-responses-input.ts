@@ -43,8 +43,27 @@ export function checkInput(body: JsonObject, ledger: Ledger): void {
   const items = input as JsonObject[];
   checkIds(items);
   checkPairs(items);
+  checkNamespaces(items, body.tools);
   checkMcpItems(items, ledger);
   checkReasoning(items, body.store !== false, ledger);
+}
+
+/** A call of a function that stands in a namespace comes back with it. */
+function checkNamespaces(items: readonly JsonObject[], tools: Json | undefined): void {
+  const homes = new Map<Json | undefined, Json | undefined>();
+  for (const tool of Array.isArray(tools) ? tools.filter(isObject) : []) {
+    if (tool.type !== 'namespace' || !Array.isArray(tool.tools)) continue;
+    for (const inner of tool.tools.filter(isObject)) homes.set(inner.name, tool.name);
+  }
+  for (const [index, item] of items.entries()) {
+    const home = homes.get(item.name);
+    if (item.type !== 'function_call' || home === undefined || item.namespace === home) continue;
+    refuse(
+      `Missing namespace for function_call '${show(item.name)}'. It does not exist in the default namespace. Round-trip the model's function_call item with its namespace field included.`,
+      'invalid_value',
+      `input[${index}].namespace`,
+    );
+  }
 }
 
 function checkItem(item: JsonObject, path: string): void {
