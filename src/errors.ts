@@ -14,7 +14,8 @@ export type ErrorCode =
   | 'closed' // the connection or process ended
   | 'limit' // one of our limits was reached
   | 'unknown-tool'
-  | 'denied' // a person, or the lack of one, said no to a call
+  | 'denied' // a person, the policy, or the lack of a person said no to a call
+  | 'unapproved' // a definition or a server waits for review
   | 'model' // a model API refused or failed
   | 'internal';
 

@@ -20,6 +20,28 @@ export interface ToolDefinition extends JsonObject {
   _meta?: JsonObject;
 }
 
+/**
+ * Everything of one server that can reach a model or a person's screen, as the server sent it. An absent list was not asked
+ * for, or the server does not offer it, or it could not be had: it says nothing, least of all that things were removed.
+ */
+export interface Surface {
+  /** `serverInfo` of `initialize` or `server/discover`. */
+  serverInfo: JsonObject;
+  instructions?: string;
+  tools?: readonly JsonObject[];
+  prompts?: readonly JsonObject[];
+  resources?: readonly JsonObject[];
+  templates?: readonly JsonObject[];
+}
+
+export type ItemKind = 'tool' | 'prompt' | 'resource' | 'template' | 'instructions' | 'server';
+
+/** One thing of a surface. `key`: the name; the uri of a resource; the uriTemplate of a template; '' for the two others. */
+export interface Item {
+  kind: ItemKind;
+  key: string;
+}
+
 /** One content block of a result or message (MCP `ContentBlock`); `type` may be one we do not know. */
 export interface ContentBlock extends JsonObject {
   type: string;
@@ -82,4 +104,47 @@ export interface ToolSelection {
   strict?: string[];
   /** The server's own tool name to the exposed name, verbatim. */
   alias?: Record<string, string>;
+}
+
+/**
+ * Assigned by the host (configuration, or the lock at review), never by the server.
+ * reads: changes nothing anywhere. untrusted: brings in text that strangers wrote. private: reads private data.
+ * sends: lets data leave. destroys: cannot be undone.
+ */
+export type ToolLabel = 'reads' | 'untrusted' | 'private' | 'sends' | 'destroys';
+export type Action = 'allow' | 'ask' | 'deny';
+
+/** As written in midspan.json under `policy.rules`; the first rule that matches decides. */
+export interface PolicyRule {
+  /** Globs over `<label>/<tool>`, by the server's own names. Absent: every tool. */
+  tools?: string[];
+  /** All of these labels. */
+  labels?: ToolLabel[];
+  /** JSON Schema that the arguments must fit for the rule to match. */
+  arguments?: JsonObject;
+  action: Action;
+  /** Shown in results and the audit. */
+  reason?: string;
+}
+
+export interface Policy {
+  rules: PolicyRule[];
+  /** Globs over `<label>/<tool>` to labels; all that match count. */
+  labels: { tools: string; labels: ToolLabel[] }[];
+  /** What happens when no rule matches. `reads`: tools labeled `reads` (and nothing worse) are allowed, everything else asks. */
+  default: 'reads' | Action;
+  /** Globs over paths that always ask when an argument names them, beside the built-in ones. */
+  protectedPaths: string[];
+}
+
+/** `trust` of the configuration: where the lock is and how strictly it holds. */
+export interface TrustSettings {
+  /** Absolute path of the lock file; beside the configuration by default. Undefined for a configuration without a file. */
+  lock: string | undefined;
+  /**
+   * auto: a lock file that exists holds; without one the first listing of a process counts, scanned. required: without a
+   * lock nothing is shown. off: no lock, no scan.
+   */
+  mode: 'auto' | 'required' | 'off';
+  profile: 'standard' | 'strict' | 'frozen';
 }

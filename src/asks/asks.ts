@@ -10,12 +10,32 @@ export type Ask =
   /** An address that a server wants opened (MCP elicitation, URL mode). */
   | { kind: 'url'; label: string; tool?: string; message: string; url: string }
   /** A call of a model that waits for a person's word; accepting it runs it. */
-  | { kind: 'approve'; label: string; tool: string; message: string; arguments: JsonObject };
+  | {
+      kind: 'approve';
+      label: string;
+      tool: string;
+      message: string;
+      arguments: JsonObject;
+      /** Of the definition that the model saw: an `always` holds for it alone. */
+      digest?: string;
+      /** The rule that asks, and why, in the host's words. */
+      rule?: string;
+      why?: string;
+      /** The run or session it belongs to. */
+      run?: string;
+    };
 
 export type Answer =
-  | { action: 'accept'; content?: { [name: string]: Json } }
+  | {
+      action: 'accept';
+      content?: { [name: string]: Json };
+      /** For `approve`: how long the word holds. Default `once`. */
+      remember?: 'once' | 'run' | 'always';
+      /** Who answered, for the record. */
+      by?: string;
+    }
   /** `reason` is for the record and for the result's reader. */
-  | { action: 'decline' | 'cancel'; reason?: string };
+  | { action: 'decline' | 'cancel'; reason?: string; remember?: 'once' | 'run' | 'always'; by?: string };
 
 export interface Asks {
   /** Never rejects but by its signal; a failure to ask is a decline with its reason. */

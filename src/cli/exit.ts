@@ -19,6 +19,7 @@ const BY_CODE: Readonly<Record<ErrorCode, number>> = {
   'unknown-tool': EXIT.usage,
   'sign-in': EXIT.signIn,
   denied: EXIT.needsApproval,
+  unapproved: EXIT.needsApproval,
   unreachable: EXIT.unreachable,
   closed: EXIT.unreachable,
   rpc: EXIT.toolError,

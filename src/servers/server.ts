@@ -5,7 +5,7 @@
 import type { MidspanError } from '../errors.ts';
 import type { AnswerInput } from '../mcp/input.ts';
 import type { Timing } from './timing.ts';
-import type { Era, JsonObject, Progress, ServerSpec, ToolDefinition, ToolResult } from '../types.ts';
+import type { Era, JsonObject, Progress, ServerSpec, Surface, ToolDefinition, ToolResult } from '../types.ts';
 
 /**
  * starting: first attempt under way. ready: usable. restarting: was ready, is being brought back.
@@ -53,6 +53,11 @@ export interface Server {
   ready(signal?: AbortSignal): Promise<void>;
   /** The tools it lists now, malformed ones left out with a warning event. Cached by the server's hints and list_changed. */
   listTools(options?: { signal?: AbortSignal; refresh?: boolean }): Promise<ToolDefinition[]>;
+  /**
+   * Everything it lists, for review and comparison: tools, and prompts, resources and templates where it declares them. A
+   * list that cannot be had is absent, with a warning event.
+   */
+  surface(options?: { signal?: AbortSignal; refresh?: boolean }): Promise<Surface>;
   /**
    * Calls a tool by the server's own name. Resolves with the server's answer, `isError` ones included.
    * @throws MidspanError `rpc` (the server refused), `timeout`, `cancelled`, `closed` (outcome unknown), `unreachable`, `limit`.

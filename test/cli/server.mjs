@@ -4,6 +4,7 @@ import process from 'node:process';
 import { createInterface } from 'node:readline';
 
 const HOSTILE = '\u001B]0;owned\u0007\u001B[2J\rfake line\u202Etxt\u200B';
+let telling;
 const tools = [
   {
     name: 'echo',
@@ -41,11 +42,16 @@ function call(id, { name, arguments: args = {}, _meta }) {
       return text('a line of the result\n'.repeat(10_000));
     case 'slow': {
       const progressToken = _meta?.progressToken;
-      if (progressToken !== undefined) {
+      const tell = (progress) =>
         send({
           method: 'notifications/progress',
-          params: { progressToken, progress: 1, total: 3, message: 'half way\u001B[2J' },
+          params: { progressToken, progress, total: 3, message: 'half way\u001B[2J' },
         });
+      // Again and again: who writes to a pipe hears only at the next write that its reader has left.
+      if (progressToken !== undefined) {
+        let progress = 0;
+        telling = setInterval(() => tell((progress += 0.001)), 100);
+        tell((progress += 1));
       }
       return undefined;
     }
@@ -56,25 +62,30 @@ function call(id, { name, arguments: args = {}, _meta }) {
 }
 
 log(`start ${process.pid}`);
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params } = JSON.parse(line);
-  if (method === 'notifications/cancelled') log('cancelled');
-  if (method === 'initialize') {
-    send({
-      id,
-      result: {
-        protocolVersion: params.protocolVersion,
-        capabilities: { tools: {} },
-        serverInfo: { name: 'test', version: '1' },
-      },
-    });
-  } else if (method === 'tools/list') send({ id, result: { tools } });
-  else if (method === 'tools/call') {
-    const result = call(id, params);
-    if (result !== undefined) send({ id, result });
-  } else if (id !== undefined)
-    send({
-      id,
-      ...(method === 'ping' ? { result: {} } : { error: { code: -32601, message: 'no such method' } }),
-    });
-});
+createInterface({ input: process.stdin })
+  .on('close', () => clearInterval(telling))
+  .on('line', (line) => {
+    const { id, method, params } = JSON.parse(line);
+    if (method === 'notifications/cancelled') {
+      clearInterval(telling);
+      log('cancelled');
+    }
+    if (method === 'initialize') {
+      send({
+        id,
+        result: {
+          protocolVersion: params.protocolVersion,
+          capabilities: { tools: {} },
+          serverInfo: { name: 'test', version: '1' },
+        },
+      });
+    } else if (method === 'tools/list') send({ id, result: { tools } });
+    else if (method === 'tools/call') {
+      const result = call(id, params);
+      if (result !== undefined) send({ id, result });
+    } else if (id !== undefined)
+      send({
+        id,
+        ...(method === 'ping' ? { result: {} } : { error: { code: -32601, message: 'no such method' } }),
+      });
+  });

@@ -1,0 +1,56 @@
+/** CONTRACT of the journal (owner: journal). What happened, written before it happens. */
+import type { JsonObject, ToolResult } from '../types.ts';
+
+export interface CallStart {
+  /** The run it belongs to; undefined for a call outside of a run. */
+  run?: string;
+  /** The model's id of the call, in a run. */
+  call?: string;
+  /** The exposed name, when a model called. */
+  name?: string;
+  label: string | undefined;
+  tool: string;
+  digest?: string;
+  arguments: JsonObject;
+  /** What the policy said: `rules[2]`, `default`, ..., and why. */
+  rule?: string;
+  why?: string;
+  /** Who said yes, when somebody was asked. */
+  by?: string;
+}
+
+export interface CallEnd {
+  /** As in CallOutcome of host/. */
+  status: 'done' | 'refused' | 'failed' | 'cancelled' | 'unknown';
+  milliseconds: number;
+  result: ToolResult;
+  error?: string;
+}
+
+/** One line of the audit. Arguments are redacted by the journal before they are written. */
+export interface AuditEvent {
+  what:
+    | 'definition' // shown, withheld, drifted, approved, locked
+    | 'ask' // asked, answered
+    | 'call' // allowed, refused, ended
+    | 'server'; // stopped, changed identity
+  label?: string;
+  item?: string;
+  digest?: string;
+  decision: string;
+  rule?: string;
+  why?: string;
+  who?: string;
+  run?: string;
+  milliseconds?: number;
+  resultBytes?: number;
+  detail?: JsonObject;
+}
+
+export interface Journal {
+  /** Written before the call goes out. A call that never ends is `unknown` after a crash. */
+  callStarted(start: CallStart): { ended(end: CallEnd): void };
+  /** A call that was refused before it started. */
+  callRefused(start: CallStart, end: CallEnd): void;
+  audit(event: AuditEvent): void;
+}
