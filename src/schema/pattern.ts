@@ -8,20 +8,20 @@ import { MAX_PATTERN, MAX_PATTERN_STATES } from './limits.ts';
 /** True or false; undefined when it would take more than `spend` allows. */
 export type Matcher = (subject: string, spend: (steps: number) => boolean) => boolean | undefined;
 
-type Node =
+export type Node =
   | { kind: 'one'; test: (character: string) => boolean }
   | { kind: 'assert'; holds: (characters: readonly string[], at: number) => boolean }
   | { kind: 'sequence'; parts: Node[] }
   | { kind: 'choice'; parts: Node[] }
   | { kind: 'repeat'; part: Node; min: number; max: number };
 
-type State =
+export type State =
   | { kind: 'one'; test: (character: string) => boolean; next: number }
   | { kind: 'assert'; holds: (characters: readonly string[], at: number) => boolean; next: number }
   | { kind: 'split'; next: number[] }
   | { kind: 'end' };
 
-class Unsupported extends Error {}
+export class Unsupported extends Error {}
 
 const compiled = new Map<string, Matcher | undefined>();
 
@@ -55,7 +55,8 @@ export function isExpression(source: string, flags = 'u'): boolean {
   }
 }
 
-function parse(source: string, flags: string): Node {
+/** @throws Unsupported for what has no automaton. */
+export function parse(source: string, flags: string): Node {
   let at = 0;
   let depth = 0;
 
@@ -147,13 +148,13 @@ function singleCharacter(text: string, flags: string): (character: string) => bo
   return (character) => expression.test(character);
 }
 
-interface Automaton {
+export interface Automaton {
   states: State[];
   start: number;
 }
 
 /** Bounded in states, and in work: empty groups repeat without any state. */
-function automaton(tree: Node): Automaton {
+export function automaton(tree: Node): Automaton {
   const states: State[] = [{ kind: 'end' }];
   let work = 0;
 

@@ -118,7 +118,7 @@ export function everySchema(
 }
 
 /** Draft-07 tuples and dependencies hold schemas too, and may be pointed at or carry anchors. */
-function everySubschema(schema: JsonObject): [string[], Schema][] {
+export function everySubschema(schema: JsonObject): [string[], Schema][] {
   const found = subschemas(schema);
   for (const keyword of OLDER) {
     const value = schema[keyword];
