@@ -8,13 +8,15 @@ import { automaton, isExpression, type Node, parse, type State, Unsupported } fr
 const MAX_STATES = 120;
 const MAX_STEPS = 300_000;
 /** Characters that tell the usual classes apart. Those of the expression are tried too. */
-const SAMPLE = [...'abzAZ019_-. ,:;/@+*#%&"\'\\\n\té中'];
+const SAMPLE = Array.from('abzAZ019_-. ,:;/@+*#%&"\'\\\n\té中');
 
 /**
  * True when some loop can read one text in two ways, so that the ways double with each turn; undefined when the expression
  * cannot be decided: it has no automaton, or is too large.
  */
 export function isExponential(source: string): boolean | undefined {
+  // Two ways through a loop need a group in it.
+  if (!/\)[*+{]/.test(source)) return false;
   const flags = ['u', ''].find((flags) => isExpression(source, flags));
   if (flags === undefined) return undefined;
   let states: State[];
@@ -24,9 +26,9 @@ export function isExponential(source: string): boolean | undefined {
     if (error instanceof Unsupported) return undefined;
     throw error;
   }
-  // Two ways through a loop need a group in it.
-  if (!/\)[*+{]/.test(source)) return false;
-  return states.length > MAX_STATES ? undefined : hasTwoWays(states, [...new Set([...SAMPLE, ...source])]);
+  return states.length > MAX_STATES
+    ? undefined
+    : hasTwoWays(states, [...new Set([...SAMPLE, ...Array.from(source)])]);
 }
 
 /** Counted repetitions cut to a few: they bound the ways by themselves. */
