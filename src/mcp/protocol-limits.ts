@@ -1,20 +1,20 @@
 /** Bounds on what a server may say in the protocol's terms. Bytes on the wire are bounded in limits.ts. */
 
-/** Tools kept of one server, in its own order. */
-export const TOOLS_MAX = 1024;
+/** Items kept of one list of a server (tools, prompts, resources, templates), in its own order. */
+export const ITEMS_MAX = 1024;
 /** Pages of one list. */
 export const PAGES_MAX = 100;
 /** JSON characters of one whole list. */
 export const LIST_MAX = 8 * 1024 * 1024;
-/** JSON characters of one tool definition. */
-export const TOOL_MAX = 256 * 1024;
-/** Characters of one tool's description. */
+/** JSON characters of one definition. */
+export const ITEM_MAX = 256 * 1024;
+/** Characters of one description. */
 export const DESCRIPTION_MAX = 64 * 1024;
 /** Characters of a server's instructions. */
 export const INSTRUCTIONS_MAX = 16 * 1024;
 /** JSON characters of what a server says of itself, and of its capabilities. */
 export const SERVER_INFO_MAX = 64 * 1024;
-/** Nesting and count of values in one tool definition. */
+/** Nesting and count of values in one definition. */
 export const DEFINITION_DEPTH_MAX = 64;
 export const DEFINITION_NODES_MAX = 20_000;
 /** Content blocks of one result. */

@@ -9,14 +9,14 @@ import { pause } from './watch.ts';
 import type { Connection } from './connection.ts';
 import type { Questions } from './questions.ts';
 import type { CallOptions } from './server.ts';
-import type { ToolList } from './tool-list.ts';
+import type { Lists } from './lists.ts';
 import type { Answer } from '../mcp/codec.ts';
 import type { JsonObject, ToolResult } from '../types.ts';
 
 export interface CallSetup {
   label: string;
   connection: Connection;
-  tools: ToolList;
+  lists: Lists;
   questions: Questions;
   /** Milliseconds. */
   timeout: number;
@@ -33,7 +33,7 @@ export async function callTool(
   args: JsonObject,
   options: CallOptions,
 ): Promise<ToolResult> {
-  const { label, connection, tools, questions, timeout } = setup;
+  const { label, connection, lists, questions, timeout } = setup;
   const since = performance.now();
   const call: JsonObject = { name, arguments: args };
   if (connection.logging !== undefined) call._meta = connection.logging;
@@ -52,7 +52,7 @@ export async function callTool(
         timeout,
         timeoutMax: left,
         onProgress: options.onProgress,
-        mirrored: connection.mirrors ? tools.mirrored(name, args) : undefined,
+        mirrored: connection.mirrors ? lists.mirrored(name, args) : undefined,
         asker: questions,
       });
     } catch (error) {
@@ -60,7 +60,7 @@ export async function callTool(
       if (code === HEADER_MISMATCH && connection.mirrors && !relisted) {
         // The tool may want other headers than when it was listed.
         relisted = true;
-        await between(setup, 'the list of its tools', options, () => tools.get(true));
+        await between(setup, 'the list of its tools', options, () => lists.tools(true));
         continue;
       }
       if (

@@ -123,3 +123,30 @@ export function expired(
 export function broken(label: string, what: string): MidspanError {
   return new MidspanError({ code: 'protocol', label, what, next: 'Report this to the author of the server' });
 }
+
+/** It did not become usable in its time. */
+export function startTooSlow(label: string, milliseconds: number, cause: unknown): MidspanError {
+  return new MidspanError({
+    code: 'timeout',
+    label,
+    what: `it was not ready within ${milliseconds} ms`,
+    next: 'Raise "timeouts.start" in its configuration if it needs longer',
+    cause,
+  });
+}
+
+/** Somebody's patience ended before the server was ready. */
+export function stillStarting(label: string, state: string, milliseconds: number): MidspanError {
+  return new MidspanError({
+    code: 'timeout',
+    label,
+    what: `it is still ${state} after ${milliseconds} ms`,
+    next: 'Try again later',
+    data: { sent: false },
+  });
+}
+
+/** By us, for good. */
+export function serverClosed(label: string): MidspanError {
+  return new MidspanError({ code: 'closed', label, what: 'the server was closed', data: { sent: false } });
+}

@@ -5,17 +5,17 @@ import { callTool } from './call.ts';
 import { connect } from './connect.ts';
 import { Connection } from './connection.ts';
 import { Events } from './events.ts';
-import { failure } from './failure.ts';
+import { cancelled, failure, serverClosed, startTooSlow, stillStarting } from './failure.ts';
+import { Lists } from './lists.ts';
 import { Questions } from './questions.ts';
 import { RESTARTS_MAX, TIMING, backOff } from './timing.ts';
-import { ToolList } from './tool-list.ts';
 import { Verdict } from './verdict.ts';
 import { Watch, pause } from './watch.ts';
 import type { Channel } from './channel.ts';
 import type { ConnectSetup } from './connect.ts';
 import type { CallOptions, Server, ServerDeps, ServerEvent, ServerInfo, ServerState } from './server.ts';
 import type { Timing } from './timing.ts';
-import type { JsonObject, ServerSpec, ToolDefinition, ToolResult } from '../types.ts';
+import type { JsonObject, ServerSpec, Surface, ToolDefinition, ToolResult } from '../types.ts';
 
 /** How a channel of the configured transport is made; `sse` asks for HTTP+SSE at the same address. */
 export type MakeChannel = (spec: ServerSpec, sse: boolean) => Channel;
@@ -28,7 +28,7 @@ export class LiveServer implements Server {
   readonly #now: () => number;
   readonly #random: () => number;
   readonly #events = new Events();
-  readonly #tools: ToolList;
+  readonly #lists: Lists;
   /** When it put questions to people. */
   readonly #asked: number[] = [];
   readonly #verdict: Verdict;
@@ -54,12 +54,13 @@ export class LiveServer implements Server {
     this.#now = deps.now ?? Date.now;
     this.#random = deps.random ?? Math.random;
     this.#verdict = new Verdict(spec, deps.verdicts, this.#timing.verdict, this.#now);
-    this.#tools = new ToolList({
+    this.#lists = new Lists({
       label: spec.label,
       connection: () => this.#usable(undefined),
       timeout: this.#timing.request,
+      timeoutAll: this.#timing.listing,
       now: this.#now,
-      changed: () => this.#events.emit({ type: 'tools-changed' }),
+      toolsChanged: () => this.#events.emit({ type: 'tools-changed' }),
       warning: this.#events.warning,
     });
     this.#attempt = this.#start('starting', 0);
@@ -89,7 +90,15 @@ export class LiveServer implements Server {
     ToolDefinition[]
   > {
     if (this.#connection === undefined) await this.#usable(signal);
-    return untilAbort(this.#tools.get(refresh), signal, () => this.#cancelled('tools/list'));
+    return untilAbort(this.#lists.tools(refresh), signal, () => cancelled(this.label, 'tools/list', false));
+  }
+
+  async surface({
+    signal,
+    refresh = false,
+  }: { signal?: AbortSignal; refresh?: boolean } = {}): Promise<Surface> {
+    if (this.#connection === undefined) await this.#usable(signal);
+    return untilAbort(this.#lists.surface(refresh), signal, () => cancelled(this.label, 'listing', false));
   }
 
   async callTool(name: string, args: JsonObject, options: CallOptions = {}): Promise<ToolResult> {
@@ -110,7 +119,7 @@ export class LiveServer implements Server {
           {
             label: this.label,
             connection,
-            tools: this.#tools,
+            lists: this.#lists,
             questions,
             timeout,
             timeoutMax: this.spec.timeouts?.callMax ?? Math.max(callMax, timeout),
@@ -162,8 +171,10 @@ export class LiveServer implements Server {
       this.#ready(connection);
       return connection;
     } catch (error) {
-      if (this.#closed !== undefined) throw this.#closedError();
-      const reason = limit.signal.aborted ? this.#tooSlow(error) : failure(this.label, error, 'unreachable');
+      if (this.#closed !== undefined) throw serverClosed(this.label);
+      const reason = limit.signal.aborted
+        ? startTooSlow(this.label, this.#timing.start, error)
+        : failure(this.label, error, 'unreachable');
       this.#failed(reason);
       throw reason;
     } finally {
@@ -203,13 +214,14 @@ export class LiveServer implements Server {
       identity: this.#deps,
       timeout: this.#timing.request,
       renewed: () => {
-        this.#tools.changed();
+        this.#lists.changed();
         if (this.#connection === connection) this.#listen(connection);
       },
       warning: this.#events.warning,
     });
     // It may have ended, or this server may have been closed, while it was reached.
-    const useless = connected.peer.ended ?? (this.#closed === undefined ? undefined : this.#closedError());
+    const useless =
+      connected.peer.ended ?? (this.#closed === undefined ? undefined : serverClosed(this.label));
     if (useless !== undefined) {
       await connection.close(useless);
       throw useless;
@@ -221,7 +233,7 @@ export class LiveServer implements Server {
   #ready(connection: Connection): void {
     this.#connection = connection;
     this.#readyAt = this.#now();
-    if (this.#state === 'restarting') this.#tools.changed();
+    if (this.#state === 'restarting') this.#lists.changed();
     this.#set('ready', undefined);
     this.#listen(connection);
   }
@@ -236,7 +248,7 @@ export class LiveServer implements Server {
       random: this.#random,
       signal: watching.signal,
       // A list that was there before the stream may have missed a change.
-      established: (first) => (first && !this.#tools.listed ? undefined : this.#tools.changed()),
+      established: (first) => (first && !this.#lists.listed ? undefined : this.#lists.changed()),
       warning: this.#events.warning,
     });
     void this.#watch.run();
@@ -248,7 +260,7 @@ export class LiveServer implements Server {
     this.#connection = undefined;
     this.#ending = connection?.close(reason);
     this.#watching?.abort();
-    this.#tools.changed();
+    this.#lists.changed();
     if (this.#now() - this.#readyAt >= this.#timing.stable) this.#failures = 0;
     this.#again(reason);
   }
@@ -279,7 +291,7 @@ export class LiveServer implements Server {
   async #usable(signal: AbortSignal | undefined, timeout = Infinity): Promise<Connection> {
     const limit = timeout === Infinity ? undefined : AbortSignal.timeout(timeout);
     for (;;) {
-      if (this.#closed !== undefined) throw this.#closedError();
+      if (this.#closed !== undefined) throw serverClosed(this.label);
       if (this.#connection !== undefined) return this.#connection;
       if (this.#state === 'failed') {
         if (this.#now() < this.#retryAt) throw this.#error as MidspanError;
@@ -287,8 +299,10 @@ export class LiveServer implements Server {
       }
       const attempt = this.#attempt;
       try {
-        const started = untilAbort(attempt, limit, () => this.#stillStarting(timeout));
-        return await untilAbort(started, signal, () => this.#cancelled('waiting for the server'));
+        const started = untilAbort(attempt, limit, () => stillStarting(this.label, this.#state, timeout));
+        return await untilAbort(started, signal, () =>
+          cancelled(this.label, 'waiting for the server', false),
+        );
       } catch (error) {
         // One of several restarts failed, and the next is under way.
         if (
@@ -304,10 +318,10 @@ export class LiveServer implements Server {
   }
 
   async #close(): Promise<void> {
-    const reason = this.#closedError();
+    const reason = serverClosed(this.label);
     this.#closing.abort();
     this.#watching?.abort();
-    this.#tools.close();
+    this.#lists.close();
     const connection = this.#connection;
     this.#connection = undefined;
     this.#set('closed', undefined);
@@ -320,8 +334,10 @@ export class LiveServer implements Server {
   #notification(method: string, params: JsonObject): void {
     switch (method) {
       case 'notifications/tools/list_changed':
+      case 'notifications/prompts/list_changed':
+      case 'notifications/resources/list_changed':
         // Whether it announced such changes or not.
-        return this.#tools.changed();
+        return this.#lists.changed(method);
       case 'notifications/message':
         return this.#events.log(params);
       case 'notifications/subscriptions/acknowledged':
@@ -335,44 +351,5 @@ export class LiveServer implements Server {
     this.#state = state;
     this.#error = error;
     this.#events.emit({ type: 'state', state, ...(error === undefined ? {} : { error }) });
-  }
-
-  #tooSlow(error: unknown): MidspanError {
-    const { start } = this.#timing;
-    return new MidspanError({
-      code: 'timeout',
-      label: this.label,
-      what: `it was not ready within ${start} ms`,
-      next: 'Raise "timeouts.start" in its configuration if it needs longer',
-      cause: error,
-    });
-  }
-
-  #stillStarting(timeout: number): MidspanError {
-    return new MidspanError({
-      code: 'timeout',
-      label: this.label,
-      what: `it is still ${this.#state} after ${timeout} ms`,
-      next: 'Try again later',
-      data: { sent: false },
-    });
-  }
-
-  #cancelled(what: string): MidspanError {
-    return new MidspanError({
-      code: 'cancelled',
-      label: this.label,
-      what: `${what} was cancelled`,
-      data: { sent: false },
-    });
-  }
-
-  #closedError(): MidspanError {
-    return new MidspanError({
-      code: 'closed',
-      label: this.label,
-      what: 'the server was closed',
-      data: { sent: false },
-    });
   }
 }

@@ -12,6 +12,8 @@ export const TIMING = {
   callMax: 600_000,
   /** Any other request. */
   request: 60_000,
+  /** All pages of one list together. */
+  listing: 120_000,
   /** First and longest wait before a process is started again. */
   restart: 500,
   restartMax: 30_000,

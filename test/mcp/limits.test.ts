@@ -7,10 +7,10 @@ import {
   DESCRIPTION_MAX,
   ERROR_DATA_MAX,
   ERROR_TEXT_MAX,
-  TOOL_MAX,
+  ITEM_MAX,
   TTL_MAX,
 } from '../../src/mcp/protocol-limits.ts';
-import { readTool } from '../../src/mcp/tools.ts';
+import { TOOLS, readItem } from '../../src/mcp/lists.ts';
 import { rpcFailure } from '../../src/servers/failure.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 
@@ -38,10 +38,10 @@ describe('a tool', () => {
     ['characters of a description', DESCRIPTION_MAX, (size) => tool({ description: 'd'.repeat(size) })],
     ['levels', DEFINITION_DEPTH_MAX, deep],
     ['values', DEFINITION_NODES_MAX, many],
-    ['characters', TOOL_MAX, long],
+    ['characters', ITEM_MAX, long],
   ])('is kept with as many %s as allowed (%i), and left out with one more', (_what, most, make) => {
-    expect(readTool(make(most), false)).toMatchObject({ tool: { name: 't' } });
-    expect(readTool(make(most + 1), false)).toHaveProperty('dropped');
+    expect(readItem(TOOLS, make(most), false)).toMatchObject({ item: { name: 't' } });
+    expect(readItem(TOOLS, make(most + 1), false)).toHaveProperty('dropped');
   });
 });
 

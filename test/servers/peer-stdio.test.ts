@@ -16,7 +16,7 @@ import {
   QUEUE_MAX,
   REQUEST_STATE_MAX,
   SERVER_REQUESTS_MAX,
-  TOOLS_MAX,
+  ITEMS_MAX,
 } from '../../src/mcp/protocol-limits.ts';
 import { fixture, open, stdio, until } from './support.ts';
 import type { Opened } from './support.ts';
@@ -213,7 +213,7 @@ describe('lists', () => {
   test('of more than 1,024 tools the first 1,024 are kept', async () => {
     const { server, warnings } = legacy('many tools');
     const tools = await server.listTools();
-    expect(tools.length).toBe(TOOLS_MAX);
+    expect(tools.length).toBe(ITEMS_MAX);
     expect(tools.at(-1)!.name).toBe('t1023');
     expect(warnings()).toEqual(['lists more than 1024 tools; only the first 1024 are kept']);
   });

@@ -1,0 +1,110 @@
+/** Everything that one server lists: its tools for calls, and its whole surface for review and comparison. */
+import { mirroredArguments, mirroredHeaders } from '../mcp/headers.ts';
+import { PROMPTS, RESOURCES, TEMPLATES, TOOLS } from '../mcp/lists.ts';
+import { isObject } from '../mcp/message.ts';
+import { safeText } from '../mcp/text.ts';
+import { ChangeNotices } from './change-notices.ts';
+import { failure } from './failure.ts';
+import { KeptList } from './kept-list.ts';
+import type { ServerInfo } from './server.ts';
+import type { KeptListOptions } from './kept-list.ts';
+import type { MirroredArgument } from '../mcp/headers.ts';
+import type { JsonObject, Surface, ToolDefinition } from '../types.ts';
+
+export class Lists {
+  readonly #options: KeptListOptions;
+  readonly #notices: ChangeNotices;
+  readonly #tools: KeptList<ToolDefinition>;
+  readonly #prompts: KeptList;
+  readonly #resources: KeptList;
+  readonly #templates: KeptList;
+  /** The arguments that go as headers, by tool, of the listing that they were read from. */
+  #marks: { tools: readonly ToolDefinition[]; byName: Map<string, MirroredArgument[]> } | undefined;
+
+  constructor(options: KeptListOptions & { toolsChanged: () => void }) {
+    this.#options = options;
+    this.#notices = new ChangeNotices(options.toolsChanged, options.now);
+    this.#tools = new KeptList(TOOLS, options);
+    this.#prompts = new KeptList(PROMPTS, options);
+    this.#resources = new KeptList(RESOURCES, options);
+    this.#templates = new KeptList(TEMPLATES, options);
+  }
+
+  tools(refresh: boolean): Promise<ToolDefinition[]> {
+    return this.#tools.get(refresh);
+  }
+
+  /** Whether the tools were listed once. */
+  get listed(): boolean {
+    return this.#tools.kept !== undefined;
+  }
+
+  /** Lists what the server declares. @throws MidspanError when there is no connection to ask */
+  async surface(refresh: boolean): Promise<Surface> {
+    const { info } = await this.#options.connection();
+    const [tools, prompts, resources, templates] = await Promise.all([
+      this.#listed(this.#tools, info, refresh),
+      this.#listed(this.#prompts, info, refresh),
+      this.#listed(this.#resources, info, refresh),
+      this.#listed(this.#templates, info, refresh),
+    ]);
+    const { serverInfo, instructions } = info;
+    return {
+      serverInfo,
+      ...(instructions === undefined ? {} : { instructions }),
+      ...(tools === undefined ? {} : { tools }),
+      ...(prompts === undefined ? {} : { prompts }),
+      ...(resources === undefined ? {} : { resources }),
+      ...(templates === undefined ? {} : { templates }),
+    };
+  }
+
+  /** `list_changed` of one kind, or of everything: what may be another now. */
+  changed(method?: string): void {
+    for (const list of [this.#tools, this.#prompts, this.#resources, this.#templates])
+      if (method === undefined || list.kind.changed === method) list.stale();
+    if (method === undefined || method === TOOLS.changed) this.#notices.changed();
+  }
+
+  close(): void {
+    this.#notices.close();
+  }
+
+  /** The headers that a call of this tool needs besides the usual ones, as far as the last listing tells. */
+  mirrored(name: string, args: JsonObject): Record<string, string> | undefined {
+    const tools = this.#tools.kept;
+    if (tools === undefined) return undefined;
+    if (this.#marks?.tools !== tools) this.#marks = { tools, byName: marksOf(tools) };
+    const mirrored = this.#marks.byName.get(name);
+    return mirrored === undefined ? undefined : mirroredHeaders(mirrored, args);
+  }
+
+  /** Undefined when the server does not offer it, or when it cannot be had. */
+  async #listed<Item extends JsonObject>(
+    list: KeptList<Item>,
+    { capabilities }: ServerInfo,
+    refresh: boolean,
+  ): Promise<Item[] | undefined> {
+    const { capability, many } = list.kind;
+    const declared = isObject(capabilities[capability]);
+    // Servers that do not say that they have tools have some all the same.
+    if (!declared && capability !== 'tools') return undefined;
+    const { label, warning } = this.#options;
+    try {
+      const items = await list.get(refresh);
+      return declared || items.length > 0 ? items : undefined;
+    } catch (error) {
+      warning(`its list of ${many} cannot be had: ${safeText(failure(label, error).what, 500)}`);
+      return undefined;
+    }
+  }
+}
+
+function marksOf(tools: readonly ToolDefinition[]): Map<string, MirroredArgument[]> {
+  const marked = new Map<string, MirroredArgument[]>();
+  for (const { name, inputSchema } of tools) {
+    const marks = mirroredArguments(inputSchema);
+    if (!('problem' in marks) && marks.length > 0) marked.set(name, marks);
+  }
+  return marked;
+}
