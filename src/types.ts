@@ -123,6 +123,8 @@ export interface PolicyRule {
   /** JSON Schema that the arguments must fit for the rule to match. */
   arguments?: JsonObject;
   action: Action;
+  /** Beside `allow`: it holds for a sink, too, when the run has seen untrusted text and private data. */
+  tainted?: 'allow';
   /** Shown in results and the audit. */
   reason?: string;
 }

@@ -3,12 +3,13 @@ import { open, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { MidspanError } from '../errors.ts';
-import type { ServerSpec } from '../types.ts';
+import type { Policy, ServerSpec, TrustSettings } from '../types.ts';
 import { readEntry } from './entry.ts';
 import { type EntryReading, members } from './fields.ts';
 import { baseOf, codex, type Format, type FormatId, given, isToml, jsonFormat } from './formats.ts';
 import { collectProblems, type Problems, suggestion } from './problems.ts';
-import { fromObject, type Item, readJson, readToml, SyntaxProblem } from './syntax.ts';
+import { type Entry, fromObject, type Item, readJson, readToml, SyntaxProblem } from './syntax.ts';
+import { policySettings, trustSettings } from './trust.ts';
 import type { Environment } from './variables.ts';
 
 /** A configuration, resolved: variables expanded, paths absolute, servers in file order. */
@@ -18,9 +19,14 @@ export interface Config {
   /** Which program's format it was read as. */
   format: FormatId;
   servers: ServerSpec[];
+  trust: TrustSettings;
+  policy: Policy;
   /** What was ignored or looks wrong but is not an error, naming file, line and key. */
   warnings: string[];
 }
+
+/** Beside the servers, in our own format alone. */
+const OWN_KEYS: readonly string[] = ['trust', 'policy'];
 
 const FILE_NAMES = ['midspan.json', '.mcp.json'] as const;
 export const MAX_FILE_BYTES = 8 * 1024 * 1024;
@@ -149,8 +155,13 @@ function resolve(root: Item, format: Format, { file, base, env, problems }: Orig
   const top = members(root, [], reading);
   for (const [key, { place }] of top ?? []) {
     if (key === format.root || key === '$schema') continue;
+    if (OWN_KEYS.includes(key)) {
+      if (!format.strict) problems.warn([key], place, 'ignored: only midspan.json has this key');
+      continue;
+    }
     const isNear = suggestion(key, [format.root, 'servers', 'mcpServers']) !== '' || key === 'servers';
-    const message = `unknown key${isNear ? `; did you mean ${JSON.stringify(format.root)}?` : ''}`;
+    const meant = isNear ? `; did you mean ${JSON.stringify(format.root)}?` : suggestion(key, OWN_KEYS);
+    const message = `unknown key${isNear || format.strict ? meant : ''}`;
     if (format.strict) problems.error([key], place, message);
     // Other programs keep settings of their own beside the servers.
     else if (isNear && top?.has(format.root) !== true) problems.warn([key], place, message);
@@ -162,8 +173,11 @@ function resolve(root: Item, format: Format, { file, base, env, problems }: Orig
     const spec = readEntry(label, entry, [format.root, label], format.fields, reading);
     if (spec !== undefined) servers.push(spec);
   }
+  const own = (key: string): Entry | undefined => (format.strict ? top?.get(key) : undefined);
+  const trust = trustSettings(own('trust'), reading, file);
+  const policy = policySettings(own('policy'), reading);
   problems.check();
-  return { path: file, format: format.id, servers, warnings: problems.warnings() };
+  return { path: file, format: format.id, servers, trust, policy, warnings: problems.warnings() };
 }
 
 /** The forms that Cursor and VS Code share. */

@@ -31,6 +31,8 @@ describe('midspan.json', () => {
     expect(config).toEqual({
       path: path.join(folder, 'midspan.json'),
       format: 'midspan',
+      trust: { lock: path.join(folder, 'midspan.lock.json'), mode: 'auto', profile: 'standard' },
+      policy: { rules: [], labels: [], default: 'reads', protectedPaths: [] },
       warnings: [],
       servers: [
         {

@@ -140,6 +140,8 @@ enabled = false
     expect(config).toEqual({
       path: path.join(folder, 'config.toml'),
       format: 'codex',
+      trust: { lock: path.join(folder, 'midspan.lock.json'), mode: 'auto', profile: 'standard' },
+      policy: { rules: [], labels: [], default: 'reads', protectedPaths: [] },
       servers: [
         {
           label: 'local',

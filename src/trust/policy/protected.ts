@@ -1,0 +1,158 @@
+/**
+ * Whether a call's arguments name a path that always asks. Every text and key in them is looked at, however deep, whole and
+ * in its parts, after undoing what spells the same path differently. What a shell would compute cannot be known.
+ */
+import type { Json, JsonObject } from '../../types.ts';
+import { globs as compile } from './globs.ts';
+import { isSecret, isSteering } from './protected-paths.ts';
+
+export interface PathOptions {
+  /** `policy.protectedPaths`. */
+  globs: readonly string[];
+  /** The tool only reads: files that steer an assistant may be read. */
+  isReading: boolean;
+}
+
+/** More text than any model writes into one call. */
+export const CHECKED_MAX = 1024 * 1024;
+const DEPTH_MAX = 64;
+const WHOLE_MAX = 4096;
+const SHOWN_MAX = 100;
+
+/** One sentence naming the path, or why nothing can be told; undefined when nothing is touched. */
+export function protectedPath(args: JsonObject, options: PathOptions): string | undefined {
+  const own = ownGlobs(options.globs);
+  let left = CHECKED_MAX;
+
+  function inText(text: string, depth: number): string | undefined {
+    left -= text.length + 1;
+    if (left < 0) throw new TooMuch('are too long');
+    const found = candidates(text).find((path) => isProtected(path, own, options.isReading));
+    if (found !== undefined) return `An argument names the protected path ${shown(found)}.`;
+    const inner = /^\s*[[{]/.test(text) ? parsed(text) : undefined;
+    return inner === undefined ? undefined : inValue(inner, depth + 1);
+  }
+
+  function inValue(value: Json | undefined, depth: number): string | undefined {
+    if (depth > DEPTH_MAX) throw new TooMuch('are nested too deep');
+    if (typeof value === 'string') return inText(value, depth);
+    if (typeof value !== 'object' || value === null) return undefined;
+    for (const [key, member] of Object.entries(value)) {
+      const found = (Array.isArray(value) ? undefined : inText(key, depth)) ?? inValue(member, depth + 1);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  try {
+    return inValue(args, 0);
+  } catch (error) {
+    const what = error instanceof TooMuch ? error.message : 'cannot be read';
+    return `Its arguments ${what} to be checked for protected paths.`;
+  }
+}
+
+class TooMuch extends Error {}
+
+/** Globs are written like paths, and normalized like them; one that does not start at a root may start anywhere. */
+const normalizedGlobs = new WeakMap<readonly string[], readonly string[]>();
+
+function ownGlobs(patterns: readonly string[]): ((path: string) => boolean) | undefined {
+  if (patterns.length === 0) return undefined;
+  let list = normalizedGlobs.get(patterns);
+  if (list === undefined) {
+    list = patterns.flatMap((pattern) => {
+      const path = homed(folded(pattern.replaceAll('\\', '/')).replace(/\/+$/, ''));
+      const anchored = /^(?:[/~*]|[a-z]:)/.test(path) ? [path] : [path, `**/${path}`];
+      // What names a folder means all that is in it.
+      return anchored.flatMap((each) => [each, `${each}/**`]);
+    });
+    normalizedGlobs.set(patterns, list);
+  }
+  return compile(list);
+}
+
+function isProtected(
+  path: string,
+  own: ((path: string) => boolean) | undefined,
+  isReading: boolean,
+): boolean {
+  const segments = path.split('/');
+  return isSecret(segments) || (!isReading && isSteering(segments)) || own?.(path) === true;
+}
+
+/** Every path that a text may name: the whole of it, and each of its words; a backslash may separate or escape. */
+function candidates(text: string): string[] {
+  // An address on the web is no file of this machine; what is passed along in its query may be.
+  const local = folded(decoded(text)).replace(/https?:\/\/[^\s"'`<>()[\]{}|;,=&@$\0]*/g, ' ');
+  const found = new Set<string>();
+  for (const variant of new Set([local.replaceAll('\\', '/'), local.replace(/["'`\\]/g, '')])) {
+    for (const word of variant.split(/[\s"'`=,;|&<>()[\]{}@\0]+/)) {
+      // Most words are no paths, and no single name that is protected is without a dot or underscore.
+      if (/[./_~]/.test(word)) found.add(normalized(word));
+    }
+  }
+  const isOne = local.length <= WHOLE_MAX && !/[\n\0]/.test(local);
+  if (isOne) found.add(normalized(local.replaceAll('\\', '/').trim()));
+  return [...found];
+}
+
+/** Percent encoding, also when it is applied twice or thrice. Bytes that are no UTF-8 stay as they are. */
+function decoded(text: string): string {
+  let result = text;
+  for (let round = 0; round < 3 && /%[\da-f]{2}/i.test(result); round += 1) {
+    result = result.replace(/(?:%[\da-f]{2})+/gi, (run) => {
+      try {
+        return decodeURIComponent(run);
+      } catch {
+        return run.replace(/%([0-7][\da-f])/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+      }
+    });
+  }
+  return result;
+}
+
+/** As file systems compare that ignore case: composed, no invisible characters, one case. */
+function folded(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .toUpperCase()
+    .toLowerCase();
+}
+
+function normalized(path: string): string {
+  const isRooted = /^(?:file:)?\//.test(path);
+  const segments: string[] = [];
+  let climbed = false;
+  for (const raw of path.replace(/^file:/, '').split('/')) {
+    // Windows ignores dots and spaces at the end of a name, and what follows a colon is a stream of the file.
+    const segment = /^\.+$/.test(raw) ? raw : raw.replace(/(?<=[^:]):.*$/, driveOr).replace(/[. ]+$/, '');
+    if (segment === '' || segment === '.') continue;
+    if (segment !== '..') segments.push(segment);
+    else if (segments.pop() === undefined) climbed = true;
+  }
+  return homed(`${isRooted || climbed ? '/' : ''}${segments.join('/')}`);
+}
+
+/** `c:` stays. */
+const driveOr = (stream: string, at: number, whole: string): string =>
+  at === 1 && /^[a-z]:$/.test(whole) ? stream : '';
+
+/** The home of whoever it is, in one spelling. */
+const homed = (path: string): string =>
+  path.replace(
+    /^(?:~[\w.-]*|\$home|\$\{?home\}?|\$env:userprofile|%userprofile%|\/root|\/(?:home|users)\/[^/*]+|\/?[a-z]:\/users\/[^/*]+)(?=\/|$)/,
+    '~',
+  );
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+const shown = (path: string): string =>
+  JSON.stringify(path.length > SHOWN_MAX ? `…${path.slice(-SHOWN_MAX)}` : path);
