@@ -38,7 +38,7 @@ export type Answer =
   | { action: 'decline' | 'cancel'; reason?: string; remember?: 'once' | 'run' | 'always'; by?: string };
 
 export interface Asks {
-  /** Never rejects but by its signal; a failure to ask is a decline with its reason. */
+  /** Rejects only when its signal aborts, if at all; a failure to ask is a decline with its reason. */
   ask(ask: Ask, options: { signal: AbortSignal }): Promise<Answer>;
 }
 
