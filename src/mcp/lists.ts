@@ -2,7 +2,9 @@
 import { mirroredArguments } from './headers.ts';
 import { DEFINITION_DEPTH_MAX, DEFINITION_NODES_MAX, DESCRIPTION_MAX, ITEM_MAX } from './protocol-limits.ts';
 import { isObject } from './message.ts';
+import { namesOf } from './strict.ts';
 import { safeText } from './text.ts';
+import type { Names } from './strict.ts';
 import type { Json, JsonObject, ToolDefinition } from '../types.ts';
 
 /** What an optional member must be; null counts as absent. */
@@ -28,6 +30,8 @@ export interface ListKind<Item extends JsonObject = JsonObject> {
   many: string;
   /** The member that tells items apart. */
   key: 'name' | 'uri' | 'uriTemplate';
+  /** The members that the protocol defines. */
+  names: Names;
   optional: readonly Optional[];
   /** What else makes an item useless. */
   fault(item: JsonObject): string | undefined;
@@ -50,6 +54,7 @@ const ARGUMENTS: Optional = {
     Array.isArray(value) && value.every((each) => isObject(each) && typeof each.name === 'string'),
   form: 'a list of named arguments',
 };
+const COMMON = 'name title description icons _meta';
 const none = (): undefined => undefined;
 
 export const TOOLS: ListKind<ToolDefinition> = {
@@ -61,6 +66,7 @@ export const TOOLS: ListKind<ToolDefinition> = {
   one: 'tool',
   many: 'tools',
   key: 'name',
+  names: namesOf(`${COMMON} inputSchema outputSchema annotations execution`),
   optional: [...TEXTS, OUTPUT, object('annotations'), object('_meta')],
   fault: ({ inputSchema }) => (isObject(inputSchema) ? undefined : 'its inputSchema is not an object'),
 };
@@ -74,6 +80,7 @@ export const PROMPTS: ListKind = {
   one: 'prompt',
   many: 'prompts',
   key: 'name',
+  names: namesOf(`${COMMON} arguments`),
   optional: [...TEXTS, ARGUMENTS, object('_meta')],
   fault: none,
 };
@@ -89,6 +96,7 @@ export const RESOURCES: ListKind = {
   one: 'resource',
   many: 'resources',
   key: 'uri',
+  names: namesOf(`${COMMON} uri mimeType size annotations`),
   optional: CONTENTS,
   fault: none,
 };
@@ -102,6 +110,7 @@ export const TEMPLATES: ListKind = {
   one: 'resource template',
   many: 'resource templates',
   key: 'uriTemplate',
+  names: namesOf(`${COMMON} uriTemplate mimeType annotations`),
   optional: CONTENTS,
   fault: none,
 };
@@ -119,11 +128,13 @@ export type ReadItem<Item extends JsonObject> =
 /**
  * A listed item as it came, or the reason why it is left out.
  * @param mirrors whether `x-mcp-header` marks of tools matter here (modern revisions over HTTP)
+ * @param ambiguous what lets its text be read in two ways
  */
 export function readItem<Item extends JsonObject>(
   kind: ListKind<Item>,
   raw: Json | undefined,
   mirrors: boolean,
+  ambiguous?: string,
 ): ReadItem<Item> {
   const { one, optional } = kind;
   if (!isObject(raw)) return { dropped: `a ${one} that is not an object` };
@@ -133,6 +144,7 @@ export function readItem<Item extends JsonObject>(
     dropped: `the ${one} "${safeText(key, 100)}": ${why}`,
     key,
   });
+  if (ambiguous !== undefined) return drop(`it can be read in two ways: it has ${ambiguous}`);
   const fault = kind.fault(raw);
   if (fault !== undefined) return drop(fault);
   const bare = optional.filter(({ member }) => raw[member] === null).map(({ member }) => member);

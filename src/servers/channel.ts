@@ -8,9 +8,9 @@ import type { JsonObject } from '../types.ts';
 export interface ChannelHandlers {
   /**
    * One parsed JSON object from the server. `origin` is the id of our request on whose own stream it came (HTTP);
-   * undefined on a shared stream (stdio, a GET stream, HTTP+SSE).
+   * undefined on a shared stream (stdio, a GET stream, HTTP+SSE). `text` is the whole frame, which may be a batch.
    */
-  message(message: JsonObject, origin: string | number | undefined): void;
+  message(message: JsonObject, origin: string | number | undefined, text: string): void;
   /** Not a message: noise on stdout, an unreadable frame. Bounded text. */
   noise(text: string): void;
   /** The channel ended by itself. Never called after close(). The error carries exit code and stderr tail where there are any. */

@@ -8,7 +8,7 @@ import { afterDiscover, afterInitialize } from '../mcp/detect.ts';
 import { eraOf, latestVersion, versionsOf } from '../mcp/versions.ts';
 import { onAbort, untilAbort } from './abort.ts';
 import { failure, listed } from './failure.ts';
-import { readInfo } from './info.ts';
+import { readInfo, readOpening } from './info.ts';
 import { Peer } from './peer.ts';
 import type { Channel } from './channel.ts';
 import type { Known } from './verdict.ts';
@@ -246,17 +246,16 @@ class Attempt {
     const peer = this.#peer!;
     const { codec } = peer;
     const { method, params } = codec.opening;
+    let frame = '';
     try {
       // Time is bounded by the start as a whole; neither request may be cancelled towards a server of unknown era.
       const answer = await peer.request(method, params, {
         timeout: 0,
         signal: codec.era === 'modern' ? this.#probe.signal : this.#signal,
         uncancellable: true,
+        frame: (text) => (frame = text),
       });
-      return {
-        saw: 'result',
-        opening: answer.kind === 'complete' ? codec.readOpening(answer.result) : undefined,
-      };
+      return { saw: 'result', opening: readOpening(peer, answer, frame, this.#setup.events.warning) };
     } catch (error) {
       const known = failure(this.#label, error);
       if (this.#signal.aborted) throw known;

@@ -9,7 +9,7 @@ import { UNSUPPORTED_VERSION, isObject } from '../mcp/message.ts';
 import { commonVersion } from '../mcp/versions.ts';
 import { untilAbort } from './abort.ts';
 import { cancelled, failure } from './failure.ts';
-import { readInfo } from './info.ts';
+import { readInfo, readOpening } from './info.ts';
 import type { Connected } from './connect.ts';
 import type { Peer } from './peer.ts';
 import type { RequestOptions } from './request.ts';
@@ -105,11 +105,13 @@ export class Connection {
     try {
       peer.sessionId = undefined;
       const { opening, opened, version } = peer.codec;
+      let frame = '';
       const answer = await peer.request(opening.method, opening.params, {
         timeout: this.#options.timeout,
         uncancellable: true,
+        frame: (text) => (frame = text),
       });
-      const read = answer.kind === 'complete' ? peer.codec.readOpening(answer.result) : undefined;
+      const read = readOpening(peer, answer, frame, this.#options.warning);
       if (read === undefined || read.versions[0] !== version) {
         throw new MidspanError({
           code: 'protocol',

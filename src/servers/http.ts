@@ -233,7 +233,7 @@ class HttpChannel implements Channel {
       }
       delivery.answered ||=
         delivery.origin !== undefined && message['id'] === delivery.origin && !('method' in message);
-      this.#handlers?.message(message, delivery.origin);
+      this.#handlers?.message(message, delivery.origin, text);
     }
   }
 }

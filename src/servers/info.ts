@@ -1,9 +1,38 @@
 /** What a server said of itself when its connection opened, bounded. */
+import { openingAmbiguities } from '../mcp/ambiguity.ts';
 import { INSTRUCTIONS_MAX, SERVER_INFO_MAX } from '../mcp/protocol-limits.ts';
+import { broken } from './failure.ts';
 import type { Peer } from './peer.ts';
 import type { ServerInfo } from './server.ts';
-import type { Opening } from '../mcp/codec.ts';
+import type { Answer, Opening } from '../mcp/codec.ts';
 import type { JsonObject } from '../types.ts';
+
+/**
+ * The opening in an answer, without the parts that can be read in two ways; undefined when there is none in it.
+ * @param frame the text that the answer came in
+ * @throws MidspanError `protocol` when the whole of it can be read in two ways
+ */
+export function readOpening(
+  { label, codec }: Peer,
+  answer: Answer,
+  frame: string,
+  warning: (message: string) => void,
+): Opening | undefined {
+  if (answer.kind !== 'complete') return undefined;
+  const { whole, parts } = openingAmbiguities(frame);
+  if (whole !== undefined) {
+    const what = `its answer to ${codec.opening.method} can be read in two ways: it has ${whole}`;
+    // A probe goes on with the other era, and nobody would hear of it.
+    warning(what);
+    throw broken(label, what);
+  }
+  const result = { ...answer.result };
+  for (const [part, problem] of parts) {
+    warning(`left out its ${part}, which can be read in two ways: ${problem}`);
+    delete result[part];
+  }
+  return codec.readOpening(result);
+}
 
 export function readInfo(
   { serverInfo, capabilities, instructions }: Opening,

@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { MidspanError } from '../errors.ts';
 import { ITEMS_MAX, LIST_MAX, PAGES_MAX } from '../mcp/protocol-limits.ts';
 import { INVALID_PARAMS, METHOD_NOT_FOUND } from '../mcp/message.ts';
+import { listAmbiguities } from '../mcp/ambiguity.ts';
 import { readItem, readPage } from '../mcp/lists.ts';
 import { safeText } from '../mcp/text.ts';
 import { broken, failure } from './failure.ts';
@@ -48,9 +49,11 @@ export async function listAll<Item extends JsonObject>(
     const left = until - performance.now();
     if (left <= 0) throw tooSlow(label, many, timeoutAll);
     let answer: Answer;
+    let frame = '';
     try {
       answer = await connection.request(method, cursor === undefined ? {} : { cursor }, {
         timeout: Math.min(timeout, left),
+        frame: (text) => (frame = text),
       });
     } catch (error) {
       const known = failure(label, error);
@@ -68,9 +71,12 @@ export async function listAll<Item extends JsonObject>(
     const read = answer.kind === 'complete' ? readPage(kind, answer.result) : undefined;
     if (answer.kind !== 'complete' || read === undefined)
       throw broken(label, `it answered ${method} with something that is not a list of ${many}`);
+    const { whole, parts } = listAmbiguities(kind, frame);
+    if (whole !== undefined)
+      throw broken(label, `its list of ${many} can be read in two ways: it has ${whole}`);
     if (answer.ttlMs !== undefined) ttlMs = Math.min(ttlMs ?? Infinity, answer.ttlMs);
     // Page by page, so that no more than one is held beside what is kept.
-    const full = listing.add(read.items);
+    const full = listing.add(read.items, parts);
     cursor = read.cursor;
     if (full || cursor === undefined) return { items: listing.items(), ttlMs };
     if (seen.has(cursor))
@@ -97,16 +103,16 @@ class Listing<Item extends JsonObject> {
   }
 
   /** True when no more items are kept. */
-  add(page: readonly Json[]): boolean {
+  add(page: readonly Json[], ambiguous: ReadonlyMap<number, string>): boolean {
     const { label, warning } = this.#options;
     const { many } = this.#kind;
-    for (const raw of page) {
+    for (const [index, raw] of page.entries()) {
       if (this.#seen === ITEMS_MAX) {
         warning(`lists more than ${ITEMS_MAX} ${many}; only the first ${ITEMS_MAX} are kept`);
         return true;
       }
       this.#seen += 1;
-      const read = readItem(this.#kind, raw, this.#mirrors);
+      const read = readItem(this.#kind, raw, this.#mirrors, ambiguous.get(index));
       const { key } = read;
       if (key !== undefined) this.#keys.set(key, (this.#keys.get(key) ?? 0) + 1);
       if ('dropped' in read) {

@@ -62,7 +62,7 @@ export class Peer {
   open(signal: AbortSignal): Promise<void> {
     return this.channel.open(
       {
-        message: (message, origin) => this.#receive(message, origin),
+        message: (message, origin, text) => this.#receive(message, origin, text),
         noise: (text) =>
           this.#events.warning(`wrote something that is not a message: ${safeText(text, 200)}`),
         closed: (reason) => {
@@ -223,7 +223,7 @@ export class Peer {
 
   // ---- in ----
 
-  #receive(raw: JsonObject, origin: RequestId | undefined): void {
+  #receive(raw: JsonObject, origin: RequestId | undefined, text: string): void {
     const message = readMessage(raw);
     switch (message.kind) {
       case 'notification':
@@ -231,15 +231,15 @@ export class Peer {
       case 'request':
         return void this.#inbound.serve(message, origin, this.codec);
       case 'result':
-        return this.#answer(message, message.id, origin);
+        return this.#answer(message, message.id, origin, text);
       case 'error':
-        return this.#answer(message, message.id ?? origin ?? this.#onlyOne(), origin);
+        return this.#answer(message, message.id ?? origin ?? this.#onlyOne(), origin, text);
       case 'malformed':
-        return this.#answer(message, message.id ?? origin, origin);
+        return this.#answer(message, message.id ?? origin, origin, text);
     }
   }
 
-  #answer(message: Answering, id: RequestId | undefined, origin: RequestId | undefined): void {
+  #answer(message: Answering, id: RequestId | undefined, origin: RequestId | undefined, text: string): void {
     const entry = id === undefined ? undefined : this.#pending.get(id);
     if (entry === undefined) return this.#unasked(message, id);
     // A frame on another stream, or one that does not name its request, leaves the stream of this one open.
@@ -252,6 +252,7 @@ export class Peer {
         // The request that a frame names fails at once instead of waiting for its time-out.
         return this.#settle(entry, this.#broken(entry, message.problem));
       case 'result': {
+        entry.options.frame?.(text);
         const answer = this.codec.answer(entry.method, message.result);
         return this.#settle(entry, answer.kind === 'invalid' ? this.#broken(entry, answer.problem) : answer);
       }

@@ -20,6 +20,8 @@ export interface RequestOptions {
   asker?: Asker;
   /** It stays open and takes no place among the requests in flight. Called with its id once it is sent. */
   stream?: (id: RequestId) => void;
+  /** Hears the text of the frame that carries the result, before the result itself. */
+  frame?: (text: string) => void;
   /** The server may not be told to give it up (`initialize`). */
   uncancellable?: boolean;
 }

@@ -145,7 +145,7 @@ class SseChannel implements Channel {
   #deliver(data: string): void {
     for (const message of this.#client.messages(data)) {
       if (message === undefined) this.#handlers?.noise(noiseOf(data));
-      else this.#handlers?.message(message, undefined);
+      else this.#handlers?.message(message, undefined, data);
     }
   }
 

@@ -193,9 +193,10 @@ class StdioChannel implements Channel {
       const what = line.includes(0) ? 'a NUL byte' : 'bytes that are not UTF-8';
       throw this.#error('protocol', `it wrote ${what} to its stdout and was stopped`, STDOUT_ADVICE);
     }
-    for (const message of messagesIn(line.toString('utf8'))) {
+    const text = line.toString('utf8');
+    for (const message of messagesIn(text)) {
       if (message === undefined) this.#hear(line);
-      else handlers.message(message, undefined);
+      else handlers.message(message, undefined, text);
     }
   }
 

@@ -1,6 +1,6 @@
 /** Servers that say anything at any time: each costs itself at most, and the host says what it did about it. */
 import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { devNull, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { MESSAGE_DEPTH, MESSAGE_VALUES } from '../../src/mcp/limits.ts';
@@ -295,7 +295,7 @@ test('a configured text without a canonical form breaks no other server', async 
       transport: {
         type: 'stdio',
         command: process.execPath,
-        args: [fixture('says'), '{}', '\ud800'],
+        args: [fixture('says'), '{}', devNull, '\ud800'],
         env: {},
       },
     },

@@ -76,7 +76,7 @@ test.each([false, true])('every schedule keeps the law (a stream for each reques
       const callOf = (request: JsonObject): Model => calls[(request.params as { n: number }).n]!;
       const pick = <T>(from: T[], which: number): T | undefined => from[which % Math.max(1, from.length)];
       const deliver = (message: JsonObject, id: unknown): void =>
-        handlers().message({ jsonrpc: '2.0', ...message }, streams ? (id as number) : undefined);
+        handlers().message({ jsonrpc: '2.0', ...message }, streams ? (id as number) : undefined, '');
       for (const each of steps) {
         const open = requests().filter((request) => callOf(request).fate === undefined);
         switch (each.do) {
@@ -115,7 +115,7 @@ test.each([false, true])('every schedule keeps the law (a stream for each reques
             break;
           }
           case 'stray':
-            handlers().message({ jsonrpc: '2.0', id: 100_000 + each.which, result: {} }, undefined);
+            handlers().message({ jsonrpc: '2.0', id: 100_000 + each.which, result: {} }, undefined, '');
             break;
           case 'again': {
             const old = pick(
