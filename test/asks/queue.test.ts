@@ -3,7 +3,7 @@ import type { Answer, Ask } from '../../src/asks/asks.ts';
 import { type Answerer, type AskEvent, askQueue, PENDING_MAX } from '../../src/asks/queue.ts';
 import { type AskRows, memoryRows, settle, shownRow } from '../../src/asks/rows.ts';
 
-const ASK: Ask = {
+const ASK: Ask & { kind: 'approve' } = {
   kind: 'approve',
   label: 'mail',
   tool: 'send',
@@ -77,7 +77,7 @@ describe('the queue of asks', () => {
       { why: 'z' },
       { run: 'r2' },
     ];
-    for (const change of changes) void queue.ask({ ...ASK, ...change } as Ask, { signal: open() });
+    for (const change of changes) void queue.ask({ ...ASK, ...change }, { signal: open() });
     for (const { digest } of queue.pending()) digests.add(digest);
     expect(digests.size).toBe(changes.length);
     queue.close();
@@ -85,7 +85,7 @@ describe('the queue of asks', () => {
 
   it('shows what was asked, whatever its asker or an answerer does to the object afterwards', async () => {
     const queue = askQueue({ waits: true });
-    const mine = structuredClone(ASK) as Ask & { kind: 'approve' };
+    const mine = structuredClone(ASK);
     void queue.ask(mine, { signal: open() });
     mine.arguments['to'] = 'evil@example.com';
     const shown = queue.pending()[0]?.ask as Ask & { kind: 'approve' };
@@ -223,7 +223,7 @@ describe('the queue of asks', () => {
   it('declines what is too large to be shown, what cannot be shown exactly, and more than can wait', async () => {
     const queue = askQueue({ waits: true });
     const ask = (text: string): Promise<Answer> =>
-      queue.ask({ ...ASK, arguments: { text } } as Ask, { signal: open() });
+      queue.ask({ ...ASK, arguments: { text } }, { signal: open() });
     expect(await ask('x'.repeat(4 * 1024 * 1024))).toMatchObject({ reason: 'it is too large to be shown' });
     expect((await ask('\uD800')).action).toBe('decline');
     const waiting = Array.from({ length: PENDING_MAX }, () => ask('x'));

@@ -59,8 +59,8 @@ export function suggestLabels(tool: JsonObject): ToolLabel[] {
     !admitsWriting(hints) &&
     SUGGESTIONS.reads.has(words[0] ?? '') &&
     !has(SUGGESTIONS.writes) &&
-    !has(SUGGESTIONS.destroys) &&
-    !has(SUGGESTIONS.sends);
+    !suggested.has('destroys') &&
+    !suggested.has('sends');
   if (isReading) suggested.add('reads');
   return TOOL_LABELS.filter((label) => suggested.has(label));
 }

@@ -16,6 +16,7 @@ export interface PathOptions {
 /** More text than any model writes into one call. */
 export const CHECKED_MAX = 1024 * 1024;
 const DEPTH_MAX = 64;
+/** Of a whole text, or of a path. */
 const WHOLE_MAX = 4096;
 const SHOWN_MAX = 100;
 
@@ -78,7 +79,9 @@ function isProtected(
   isReading: boolean,
 ): boolean {
   const segments = path.split('/');
-  return isSecret(segments) || (!isReading && isSteering(segments)) || own?.(path) === true;
+  // No file system opens a longer path, and the globs' expressions need not be linear.
+  const isOwn = path.length <= WHOLE_MAX && own?.(path) === true;
+  return isOwn || isSecret(segments) || (!isReading && isSteering(segments));
 }
 
 /** Every path that a text may name: the whole of it, and each of its words; a backslash may separate or escape. */
@@ -127,12 +130,19 @@ function normalized(path: string): string {
   let climbed = false;
   for (const raw of path.replace(/^file:/, '').split('/')) {
     // Windows ignores dots and spaces at the end of a name, and what follows a colon is a stream of the file.
-    const segment = /^\.+$/.test(raw) ? raw : raw.replace(/(?<=[^:]):.*$/, driveOr).replace(/[. ]+$/, '');
+    const segment = /^\.+$/.test(raw) ? raw : trimmed(raw.replace(/(?<=[^:]):.*$/, driveOr));
     if (segment === '' || segment === '.') continue;
     if (segment !== '..') segments.push(segment);
     else if (segments.pop() === undefined) climbed = true;
   }
   return homed(`${isRooted || climbed ? '/' : ''}${segments.join('/')}`);
+}
+
+/** Without dots and spaces at its end, in one pass: an expression would start anew at each of them. */
+function trimmed(segment: string): string {
+  let end = segment.length;
+  while (end > 0 && (segment[end - 1] === '.' || segment[end - 1] === ' ')) end -= 1;
+  return segment.slice(0, end);
 }
 
 /** `c:` stays. */
