@@ -1,0 +1,95 @@
+/** Changes for a person to read. */
+import type { Effect } from '../lock/lock.ts';
+import { detailLines, findingLines, type Shown } from './blocks.ts';
+import { counted, type Line, named, type Style } from './lines.ts';
+import type { Review, Reviewed } from './review.ts';
+
+export const VERDICTS: Readonly<Record<Effect, { word: string; style: Style; means: string }>> = {
+  stop: { word: 'STOPPED', style: 'red', means: 'nothing of this server is shown or called' },
+  withhold: { word: 'WITHHELD', style: 'red', means: 'it is not shown to a model and not called' },
+  'serve-pinned': {
+    word: 'AS APPROVED',
+    style: 'yellow',
+    means: 'models are shown what was approved before',
+  },
+  inform: { word: 'NOTED', style: 'dim', means: 'nothing has to be approved' },
+};
+
+/** @returns no line for servers of which nothing changed. */
+export function diffText(reviews: readonly Review[], shown: Shown = {}): Line[] {
+  return reviews
+    .filter(({ items, gone, note }) => items.length + gone.length > 0 || note !== undefined)
+    .flatMap((review) => serverLines(review, shown));
+}
+
+/** `3 items wait for review, 1 is noted, 2 are no longer there` */
+export function summaryOf(reviews: readonly Review[]): string {
+  const sum = (count: (review: Review) => number): number =>
+    reviews.reduce((total, review) => total + count(review), 0);
+  const waiting = sum((review) => review.waiting);
+  const noted = sum(({ items }) => items.length) - waiting;
+  const gone = sum((review) => review.gone.length);
+  const parts = [
+    waiting > 0 && `${counted(waiting, 'item')} ${waiting === 1 ? 'waits' : 'wait'} for review`,
+    noted > 0 && `${counted(noted, 'item')} noted`,
+    gone > 0 && `${counted(gone, 'item')} no longer there`,
+  ].filter((part) => part !== false);
+  return parts.length === 0 ? 'Nothing changed' : parts.join(', ');
+}
+
+function serverLines({ label, reviewed, note, items, gone }: Review, shown: Shown): Line[] {
+  return [
+    [{ style: 'bold', text: named(label) }, `  ${approvedOf(reviewed)}`],
+    ...(note === undefined ? [] : [[{ style: 'yellow' as const, text: note }]]),
+    ...items.flatMap((item) => [[], ...itemLines(item, shown)]),
+    ...(gone.length === 0
+      ? []
+      : [
+          [],
+          [
+            {
+              style: 'dim' as const,
+              text: `No longer there (${gone.length}): ${gone.map(itemName).join(', ')}`,
+            },
+          ],
+        ]),
+    [],
+  ];
+}
+
+export const itemName = ({ kind, key }: { kind: string; key: string }): string =>
+  key === '' ? (kind === 'server' ? 'the server itself' : kind) : `${kind} ${named(key)}`;
+
+export function approvedOf(reviewed: Review['reviewed']): string {
+  if (reviewed === undefined) return 'never approved';
+  const { at, how, by } = reviewed;
+  const who = by === undefined ? '' : ` by ${named(by)}`;
+  return how === 'yes'
+    ? `approved unseen (--yes) ${named(at)}${who}`
+    : `approved after review ${named(at)}${who}`;
+}
+
+function itemLines(item: Reviewed, shown: Shown): Line[] {
+  const { effect, verdicts, facets, details, findings, renamedFrom, approve } = item;
+  const { word, style, means } = VERDICTS[effect];
+  const formerly = renamedFrom === undefined ? '' : `, formerly ${named(renamedFrom)}`;
+  const touched = facets.length === 0 ? '' : ` (${facets.map(named).join(', ')})`;
+  const cost = costOf(item);
+  return [
+    [{ style, text: word }, ' ', { style: 'bold', text: itemName(item) }, `${formerly}${touched}: ${means}`],
+    ...verdicts.map(({ what }): Line => [`  ${what}`]),
+    ...[...detailLines(details, shown, 'marked'), ...findingLines(findings, shown)].map((line) => [
+      '  ',
+      ...line,
+    ]),
+    ...(cost === undefined ? [] : [[{ style: 'dim' as const, text: `  ${cost}` }]]),
+    ...(approve === undefined ? [] : [['  approve with  ', { style: 'bold' as const, text: approve }]]),
+  ];
+}
+
+/** `about +312 tokens in every request` */
+export function costOf({ tokens }: Reviewed): string | undefined {
+  if (tokens === undefined) return undefined;
+  const delta = tokens.now - tokens.was;
+  return `about ${delta < 0 ? '-' : '+'}${counted(Math.abs(delta), 'token')} in every request`;
+}
