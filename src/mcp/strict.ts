@@ -21,8 +21,11 @@ export function namesOf(names: string): Names {
 }
 
 const PATH_MAX = 5;
-/** More of them need not be told apart. */
+/** Of more faults than these, and in objects of the protocol of more members, nothing is told apart any more. */
 const FAULTS_MAX = 1000;
+const MEMBERS_MAX = 1000;
+const NUMBER = /[-+.\deE]*/y;
+const SURROGATE = /\\u[dD][89a-fA-F]/;
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -31,6 +34,7 @@ const NINE = 57;
 const OPEN_ARRAY = 91;
 const BACKSLASH = 92;
 const CLOSE_ARRAY = 93;
+const LETTER_F = 102;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
@@ -49,6 +53,8 @@ class Reader {
   readonly #path: (string | number)[] = [];
   readonly #faults: Fault[] = [];
   #at = 0;
+  /** The first escape at or after where the last string began. */
+  #escape = -1;
 
   constructor(text: string, known: Known) {
     this.#text = text;
@@ -57,20 +63,22 @@ class Reader {
 
   faults(): Fault[] {
     this.#value(0);
-    return this.#faults;
+    return this.#faults.length < FAULTS_MAX
+      ? this.#faults
+      : [{ path: [], problem: `${FAULTS_MAX} faults or more` }];
   }
 
-  #fault(problem: string): void {
-    if (this.#faults.length < FAULTS_MAX) this.#faults.push({ path: [...this.#path], problem });
+  #fault(problem: () => string): void {
+    if (this.#faults.length < FAULTS_MAX) this.#faults.push({ path: [...this.#path], problem: problem() });
   }
 
   #value(depth: number): void {
     const code = this.#next();
     if (code === OPEN_OBJECT) this.#object(depth);
     else if (code === OPEN_ARRAY) this.#array(depth);
-    else if (code === QUOTE) this.#string();
+    else if (code === QUOTE) this.#checkString();
     else if (code === MINUS || code <= NINE) this.#number();
-    else this.#at += code === 102 ? 5 : 4; // false; true and null
+    else this.#at += code === LETTER_F ? 5 : 4; // false; true and null
   }
 
   #object(depth: number): void {
@@ -82,11 +90,13 @@ class Reader {
         this.#at += 1;
         this.#next();
       }
-      const name = this.#string();
-      if (names.has(name)) this.#fault(`the member ${shown(name)} twice in one object`);
-      else if (name === '__proto__') this.#fault('a member "__proto__"');
-      else if (known !== undefined && (known.get(folded(name)) ?? name) !== name)
-        this.#fault(`a member ${shown(name)}, which other readers take for one of the protocol's`);
+      const name = this.#name();
+      if (names.has(name)) this.#fault(() => `the member ${shown(name)} twice in one object`);
+      else if (name === '__proto__') this.#fault(() => 'a member "__proto__"');
+      else if (known !== undefined && names.size === MEMBERS_MAX)
+        this.#fault(() => `an object of the protocol with more than ${MEMBERS_MAX} members`);
+      else if (known !== undefined && names.size < MEMBERS_MAX && looksKnown(name, known))
+        this.#fault(() => `a member ${shown(name)}, which other readers take for one of the protocol's`);
       names.add(name);
       this.#next();
       this.#at += 1; // the colon
@@ -112,36 +122,54 @@ class Reader {
     if (depth < PATH_MAX) this.#path.pop();
   }
 
-  #string(): string {
-    const text = this.#text;
+  #name(): string {
     const start = this.#at;
-    let end = start + 1;
-    let plain = true;
-    for (let code = text.charCodeAt(end); code !== QUOTE; code = text.charCodeAt(end)) {
-      if (code === BACKSLASH) {
-        plain = false;
-        end += 1;
-      }
-      end += 1;
+    const plain = this.#skipString();
+    const text = this.#text.slice(start, this.#at);
+    if (plain) return text.slice(1, -1);
+    const name = JSON.parse(text) as string;
+    if (!name.isWellFormed()) this.#fault(() => 'a lone surrogate');
+    return name;
+  }
+
+  /** The bytes were UTF-8, so that only an escape makes a lone surrogate. */
+  #checkString(): void {
+    const start = this.#at;
+    if (this.#skipString()) return;
+    const text = this.#text.slice(start, this.#at);
+    if (SURROGATE.test(text) && !(JSON.parse(text) as string).isWellFormed())
+      this.#fault(() => 'a lone surrogate');
+  }
+
+  /** True when it has no escapes. Searched natively as far as it has none, so that large texts cost little. */
+  #skipString(): boolean {
+    const text = this.#text;
+    const start = this.#at + 1;
+    if (this.#escape < start) {
+      const escape = text.indexOf('\\', start);
+      this.#escape = escape === -1 ? Infinity : escape;
     }
+    const quote = text.indexOf('"', start);
+    if (quote < this.#escape) {
+      this.#at = quote + 1;
+      return true;
+    }
+    let end = this.#escape;
+    for (let code = BACKSLASH; code !== QUOTE; code = text.charCodeAt(end)) end += code === BACKSLASH ? 2 : 1;
     this.#at = end + 1;
-    // The bytes were UTF-8, so that only an escape makes a lone surrogate.
-    if (plain) return text.slice(start + 1, end);
-    const value = JSON.parse(text.slice(start, end + 1)) as string;
-    if (!value.isWellFormed()) this.#fault('a lone surrogate');
-    return value;
+    return false;
   }
 
   #number(): void {
-    const start = this.#at;
-    while (/[-+.\deE]/.test(this.#text.charAt(this.#at))) this.#at += 1;
-    const number = this.#text.slice(start, this.#at);
+    NUMBER.lastIndex = this.#at;
+    const number = NUMBER.exec(this.#text)?.[0] ?? '';
+    this.#at += number.length;
     const value = Number(number);
     const lost =
       !Number.isFinite(value) ||
       (value === 0 && /^-?[0.]*[1-9]/.test(number)) ||
       (/^-?\d+$/.test(number) && !Number.isSafeInteger(value));
-    if (lost) this.#fault(`the number ${shown(number)}, which not every reader can hold`);
+    if (lost) this.#fault(() => `the number ${shown(number)}, which not every reader can hold`);
   }
 
   /** The code of the next character that is no white space. */
@@ -154,7 +182,11 @@ class Reader {
   }
 }
 
-/** `Name` and `paramſ` as readers see them that do not tell them from `name` and `params`. */
+/** Whether readers that fold names take it for another one (`Name` for `name`, `paramſ` for `params`). */
+function looksKnown(name: string, known: Names): boolean {
+  return (known.get(folded(name)) ?? name) !== name;
+}
+
 function folded(name: string): string {
   return name.length > 100 ? name : name.normalize('NFKC').toLowerCase();
 }

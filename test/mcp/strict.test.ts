@@ -71,8 +71,18 @@ test('a name that was doubled anywhere is found, and where', () => {
   );
 });
 
-test('as many faults as a server likes cost no more than some', () => {
-  expect(problems(`[${'{"a":1,"a":2},'.repeat(50_000)}0]`)).toHaveLength(1000);
+test('more faults than anybody reads are one', () => {
+  expect(problems(`[${'{"a":1,"a":2},'.repeat(999)}0]`)).toHaveLength(999);
+  expect(faultsIn(`[${'{"a":1,"a":2},'.repeat(50_000)}0]`, anything)).toEqual([
+    { path: [], problem: '1000 faults or more' },
+  ]);
+});
+
+test('an object of the protocol has a bounded number of members', () => {
+  const members = Array.from({ length: 1001 }, (_, index) => `"m${index}":0`).join();
+  expect(listAmbiguities(TOOLS, `{"result":{"tools":[{${members}},{"_meta":{${members}}}]}}`)).toEqual({
+    parts: new Map([[0, 'an object of the protocol with more than 1000 members']]),
+  });
 });
 
 const list = (tools: string, more = ''): string =>
