@@ -1,5 +1,7 @@
-/** CONTRACT of the journal (owner: journal). What happened, written before it happens. */
+/** What happened, written before it happens. */
 import type { JsonObject, ToolResult } from '../types.ts';
+
+export { type JournalOptions, openJournal } from './open.ts';
 
 export interface CallStart {
   /** The run it belongs to; undefined for a call outside of a run. */
@@ -25,6 +27,15 @@ export interface CallEnd {
   milliseconds: number;
   result: ToolResult;
   error?: string;
+  /** What the run has seen by now, for whoever goes on with it. */
+  taint?: TaintRecord;
+}
+
+/** As in Taint of trust/. */
+export interface TaintRecord {
+  untrusted: readonly string[];
+  private: readonly string[];
+  suspicious: readonly string[];
 }
 
 /** One line of the audit. Arguments are redacted by the journal before they are written. */
@@ -48,9 +59,14 @@ export interface AuditEvent {
 }
 
 export interface Journal {
-  /** Written before the call goes out. A call that never ends is `unknown` after a crash. */
+  /**
+   * Written before the call goes out. A call that never ends is `unknown` after a crash; one whose end cannot be written
+   * stays without one, and that is told aside: `ended` never throws.
+   * @throws MidspanError when it cannot be written; then the call must not go out.
+   */
   callStarted(start: CallStart): { ended(end: CallEnd): void };
   /** A call that was refused before it started. */
   callRefused(start: CallStart, end: CallEnd): void;
+  /** @throws MidspanError when it cannot be written. */
   audit(event: AuditEvent): void;
 }

@@ -1,0 +1,44 @@
+/** What must outlive the process, in one SQLite file that several processes share. Opened at its first use. */
+import { join } from 'node:path';
+import { type AskTable, askTable } from './asks.ts';
+import { type AuditTable, auditTable } from './audit.ts';
+import { type CallTable, callTable } from './calls.ts';
+import { processes } from './processes.ts';
+import { type RememberedTable, rememberedTable } from './remembered.ts';
+import { migrate } from './schema.ts';
+import { sqlite } from './sqlite.ts';
+
+export interface Store {
+  readonly path: string;
+  readonly asks: AskTable;
+  readonly remembered: RememberedTable;
+  readonly calls: CallTable;
+  readonly audit: AuditTable;
+  /** All of the work is written or nothing of it. */
+  write<T>(work: () => T): T;
+  /** Calls that this process has started and not ended count as unknown from here on. */
+  close(): void;
+}
+
+/**
+ * The store of a folder, usually `.midspan` beside the configuration. Nothing is opened or made before the first use, so
+ * this costs nothing and never fails; what is wrong with the file is told by the first use, and every later one.
+ * @param now milliseconds since 1970.
+ */
+export function openStore(folder: string, now: () => number = Date.now): Store {
+  const path = join(folder, 'midspan.db');
+  const db = sqlite(path, migrate);
+  const users = processes(db, now);
+  return {
+    path,
+    asks: askTable(db, users),
+    remembered: rememberedTable(db, now),
+    calls: callTable(db, users, now),
+    audit: auditTable(db, now),
+    write: (work) => db.write(work),
+    close() {
+      users.close();
+      db.close();
+    },
+  };
+}
