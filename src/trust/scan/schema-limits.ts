@@ -73,7 +73,7 @@ function expansions(schemas: readonly SchemaNode[]): ItemFinding[] {
   return roots.flatMap((root) => {
     const own = schemas.filter((schema) => schema.root === root.root);
     if (!own.some(({ node }) => typeof node['$ref'] === 'string')) return [];
-    const loop = own.find(({ node }) => leadsBack(node, root.node));
+    const loop = endless(own, root.node);
     if (loop !== undefined)
       return [found({ pointer: placeOf(loop) }, 'the schema is defined by itself alone', 'hard', 'high')];
     const size = writtenOut(root.node, root.node, new Map());
@@ -132,25 +132,35 @@ function targetOf(node: JsonObject, root: JsonObject): JsonObject | undefined {
   return isObject(target) ? target : undefined;
 }
 
-/** Whether judging a value by this schema means judging the same value by it again, without end. */
-function leadsBack(start: JsonObject, root: JsonObject): boolean {
-  if (typeof start['$ref'] !== 'string') return false;
-  const seen = new Set<JsonObject>();
-  const pending = [start];
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    const target = targetOf(node, root);
-    const inPlace = IN_PLACE.flatMap((keyword) => (Array.isArray(node[keyword]) ? node[keyword] : [])).filter(
-      (inner) => isObject(inner),
-    );
-    for (const next of target === undefined ? inPlace : [target, ...inPlace]) {
-      if (next === start) return true;
-      if (!seen.has(next)) {
-        seen.add(next);
-        pending.push(next);
-      }
+/** A schema by which judging a value means judging the same value by it again, without end. */
+function endless(schemas: readonly SchemaNode[], root: JsonObject): SchemaNode | undefined {
+  const done = new Set<JsonObject>();
+  const open = new Set<JsonObject>();
+  return schemas.find(({ node: start }) => {
+    const way: { node: JsonObject; next: JsonObject[] }[] = [];
+    const enter = (node: JsonObject): void => {
+      open.add(node);
+      way.push({ node, next: inPlace(node, root) });
+    };
+    if (!done.has(start)) enter(start);
+    for (let at = way.at(-1); at !== undefined; at = way.at(-1)) {
+      const next = at.next.pop();
+      if (next === undefined) {
+        way.pop();
+        open.delete(at.node);
+        done.add(at.node);
+      } else if (open.has(next)) return true;
+      else if (!done.has(next)) enter(next);
     }
-  }
-  return false;
+    return false;
+  });
+}
+
+/** The schemas that the very same value is judged by. */
+function inPlace(node: JsonObject, root: JsonObject): JsonObject[] {
+  const inner = IN_PLACE.flatMap((keyword) => (Array.isArray(node[keyword]) ? node[keyword] : []));
+  const target = targetOf(node, root);
+  return [...inner.filter((one) => isObject(one)), ...(target === undefined ? [] : [target])];
 }
 
 export const OUTSIDE_REFERENCE: ItemRule = {

@@ -1,0 +1,81 @@
+/** Tools of several servers under one name, and copies of each other (X03). */
+import type { Finding } from '../findings.ts';
+import type { Add, Peer } from './across.ts';
+import type { GatheredItem } from './across-gather.ts';
+import { collisionKey } from './across-names.ts';
+import { found } from './found.ts';
+import type { Explained } from './rule.ts';
+
+export const COLLISION: Explained = {
+  id: 'X03',
+  title: 'bears the name of another tool',
+  tier: 'note',
+  severity: 'medium',
+  why: 'Two tools of one name are common, and models see them under different names. One that takes the name of a tool of the host, or that copies name and description of another server, is there to be mistaken for it.',
+  example: 'search_v1 with the description of search on another server',
+  advice: 'Keep only the server that you meant to use, or show its tool alone under an alias.',
+};
+
+interface Owner {
+  peer: Peer;
+  gathered: GatheredItem;
+}
+
+/** Shared triples of words, of the shorter description, from which two are the same text. */
+const SAME_TEXT = 0.85;
+const LEAST_TRIPLES = 4;
+const MOST_COMPARED = 16;
+
+export function findCollisions(peers: readonly Peer[], builtins: readonly string[], add: Add): void {
+  const own = new Set(builtins.map(collisionKey));
+  const owners = new Map<string, Owner[]>();
+  for (const peer of peers) {
+    for (const gathered of peer.items) {
+      if (gathered.item.kind !== 'tool') continue;
+      const key = collisionKey(gathered.item.key);
+      const same = owners.get(key);
+      if (same === undefined) owners.set(key, [{ peer, gathered }]);
+      else same.push({ peer, gathered });
+    }
+  }
+  for (const [key, same] of owners) {
+    if (own.has(key)) for (const owner of same) add(owner.peer.label, finding(owner, 'hard', []));
+    for (const owner of same) {
+      const others = same.filter(({ peer }) => peer !== owner.peer);
+      if (others.length === 0) continue;
+      const copies = owner.peer.approved
+        ? []
+        : others.slice(0, MOST_COMPARED).filter((other) => isCopy(owner, other));
+      const labels = (copies.length > 0 ? copies : others).map(({ peer }) => peer.label);
+      add(owner.peer.label, finding(owner, copies.length > 0 ? 'soft' : 'note', [...new Set(labels)].sort()));
+    }
+  }
+}
+
+function isCopy(a: Owner, b: Owner): boolean {
+  const [first, second] = [triples(a.gathered.description), triples(b.gathered.description)];
+  const [less, more] = first.size < second.size ? [first, second] : [second, first];
+  if (less.size < LEAST_TRIPLES) return false;
+  let shared = 0;
+  for (const triple of less) if (more.has(triple)) shared++;
+  return shared / less.size >= SAME_TEXT;
+}
+
+function triples(text: string): Set<string> {
+  const words =
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  return new Set(words.slice(2).map((word, at) => `${words[at]} ${words[at + 1]} ${word}`));
+}
+
+function finding({ gathered }: Owner, tier: 'hard' | 'soft' | 'note', others: string[]): Finding {
+  const severity = tier === 'hard' ? 'high' : tier === 'soft' ? 'medium' : 'low';
+  return {
+    rule: COLLISION.id,
+    ...gathered.item,
+    ...found({ pointer: '/name' }, gathered.item.key, tier, severity),
+    others,
+  };
+}
