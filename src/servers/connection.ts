@@ -8,13 +8,13 @@ import { sessionExpired } from '../mcp/legacy.ts';
 import { UNSUPPORTED_VERSION, isObject } from '../mcp/message.ts';
 import { commonVersion } from '../mcp/versions.ts';
 import { untilAbort } from './abort.ts';
-import { cancelled, failure } from './failure.ts';
+import { broken, cancelled, failure } from './failure.ts';
 import { readInfo, readOpening } from './info.ts';
 import type { Connected } from './connect.ts';
 import type { Peer } from './peer.ts';
 import type { RequestOptions } from './request.ts';
 import type { ServerInfo } from './server.ts';
-import type { Answer, Identity } from '../mcp/codec.ts';
+import type { Answer, Identity, Opening } from '../mcp/codec.ts';
 import type { JsonObject } from '../types.ts';
 
 export interface ConnectionOptions {
@@ -100,18 +100,34 @@ export class Connection {
     return true;
   }
 
+  /** Asks anew what the server says of itself, where the era lets us: a modern server may be replaced behind its address. */
+  async refresh(): Promise<void> {
+    const { peer } = this;
+    if (peer.codec.sessions) return;
+    const read = await this.#ask();
+    if (read === undefined)
+      throw broken(peer.label, `it answered ${peer.codec.opening.method} with something else`);
+    this.info = readInfo(read, peer, this.#options.warning);
+  }
+
+  async #ask(): Promise<Opening | undefined> {
+    const { peer } = this;
+    const { method, params } = peer.codec.opening;
+    let frame = '';
+    const answer = await peer.request(method, params, {
+      timeout: this.#options.timeout,
+      uncancellable: true,
+      frame: (text) => (frame = text),
+    });
+    return readOpening(peer, answer, frame, this.#options.warning);
+  }
+
   async #renew(): Promise<void> {
     const { peer } = this;
     try {
       peer.sessionId = undefined;
-      const { opening, opened, version } = peer.codec;
-      let frame = '';
-      const answer = await peer.request(opening.method, opening.params, {
-        timeout: this.#options.timeout,
-        uncancellable: true,
-        frame: (text) => (frame = text),
-      });
-      const read = readOpening(peer, answer, frame, this.#options.warning);
+      const { opened, version } = peer.codec;
+      const read = await this.#ask();
       if (read === undefined || read.versions[0] !== version) {
         throw new MidspanError({
           code: 'protocol',

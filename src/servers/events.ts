@@ -2,12 +2,19 @@
 import { performance } from 'node:perf_hooks';
 import { NOTIFICATION_TEXT_MAX, WARNINGS_PER_SECOND } from '../mcp/protocol-limits.ts';
 import { RateLimit } from './rate.ts';
+import { redacted } from './secrets.ts';
+import type { Redact } from './secrets.ts';
 import type { ServerEvent } from './server.ts';
 import type { Json, JsonObject } from '../types.ts';
 
 export class Events {
   readonly #listeners = new Set<(event: ServerEvent) => void>();
   readonly #warnings = new RateLimit(WARNINGS_PER_SECOND);
+  readonly #redact: Redact;
+
+  constructor(redact: Redact) {
+    this.#redact = redact;
+  }
 
   on(listener: (event: ServerEvent) => void): () => void {
     this.#listeners.add(listener);
@@ -25,7 +32,8 @@ export class Events {
   }
 
   readonly warning = (message: string): void => {
-    if (this.#warnings.allows(performance.now())) return this.emit({ type: 'warning', message });
+    if (this.#warnings.allows(performance.now()))
+      return this.emit({ type: 'warning', message: this.#redact(message) });
     if (this.#warnings.dropped === 1)
       this.emit({
         type: 'warning',
@@ -38,8 +46,8 @@ export class Events {
     this.emit({
       type: 'log',
       level: typeof level === 'string' ? level.slice(0, 20) : 'info',
-      ...(typeof logger === 'string' ? { logger: logger.slice(0, 100) } : {}),
-      data: bounded(data),
+      ...(typeof logger === 'string' ? { logger: this.#redact(logger).slice(0, 100) } : {}),
+      data: bounded(redacted(data ?? null, this.#redact)),
     });
   }
 
@@ -49,8 +57,7 @@ export class Events {
 }
 
 /** Log data, or its beginning as text when it is long. */
-function bounded(data: Json | undefined): Json {
-  if (data === undefined) return null;
+function bounded(data: Json): Json {
   if (typeof data === 'string') return data.slice(0, NOTIFICATION_TEXT_MAX);
   const text = JSON.stringify(data);
   return text.length <= NOTIFICATION_TEXT_MAX ? data : text.slice(0, NOTIFICATION_TEXT_MAX);

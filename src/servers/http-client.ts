@@ -14,7 +14,7 @@ import {
 } from './exchange.ts';
 import { shownUrl } from './http-error.ts';
 import { messagesIn } from './messages.ts';
-import { redactor } from './printable.ts';
+import { redactor, redactorOf, valuesNamedSecret } from './secrets.ts';
 import type { JsonObject } from '../types.ts';
 
 export interface HttpClientOptions {
@@ -60,13 +60,13 @@ export class HttpClient {
       this.#headers['authorization'] = `Basic ${login.toString('base64')}`;
     }
     for (const [name, value] of Object.entries(headers)) this.#headers[name.toLowerCase()] = value;
-    const redact = redactor(this.#headers, true);
+    const redact = redactorOf({ type: 'http', url, headers: this.#headers });
     this.#context = {
       label,
       url: this.url,
       timeout: exchangeTimeout ?? EXCHANGE_MS,
       error: this.error,
-      redact: (text, request) => redactor(request.headers)(redact(text)),
+      redact: (text, { headers: sent }) => redactor(valuesNamedSecret(sent))(redact(text)),
       settled: this.#settled,
     };
   }

@@ -41,7 +41,9 @@ export class Lists {
 
   /** Lists what the server declares. @throws MidspanError when there is no connection to ask */
   async surface(refresh: boolean): Promise<Surface> {
-    const { info } = await this.#options.connection();
+    const connection = await this.#options.connection();
+    if (refresh) await this.#tolerating('what it says of itself', () => connection.refresh());
+    const { info } = connection;
     const [tools, prompts, resources, templates] = await Promise.all([
       this.#listed(this.#tools, info, refresh),
       this.#listed(this.#prompts, info, refresh),
@@ -89,12 +91,16 @@ export class Lists {
     const declared = isObject(capabilities[capability]);
     // Servers that do not say that they have tools have some all the same.
     if (!declared && capability !== 'tools') return undefined;
+    const items = await this.#tolerating(`its list of ${many}`, () => list.get(refresh));
+    return declared || (items?.length ?? 0) > 0 ? items : undefined;
+  }
+
+  async #tolerating<T>(what: string, ask: () => Promise<T>): Promise<T | undefined> {
     const { label, warning } = this.#options;
     try {
-      const items = await list.get(refresh);
-      return declared || items.length > 0 ? items : undefined;
+      return await ask();
     } catch (error) {
-      warning(`its list of ${many} cannot be had: ${safeText(failure(label, error).what, 500)}`);
+      warning(`${what} cannot be had: ${safeText(failure(label, error).what, 500)}`);
       return undefined;
     }
   }

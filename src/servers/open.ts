@@ -8,12 +8,14 @@ import { Events } from './events.ts';
 import { cancelled, failure, serverClosed, startTooSlow, stillStarting } from './failure.ts';
 import { Lists } from './lists.ts';
 import { Questions } from './questions.ts';
+import { redactorOf } from './secrets.ts';
 import { RESTARTS_MAX, TIMING, backOff } from './timing.ts';
 import { Verdict } from './verdict.ts';
 import { Watch, pause } from './watch.ts';
 import type { Channel } from './channel.ts';
 import type { ConnectSetup } from './connect.ts';
 import type { CallOptions, Server, ServerDeps, ServerEvent, ServerInfo, ServerState } from './server.ts';
+import type { Redact } from './secrets.ts';
 import type { Timing } from './timing.ts';
 import type { JsonObject, ServerSpec, Surface, ToolDefinition, ToolResult } from '../types.ts';
 
@@ -27,7 +29,8 @@ export class LiveServer implements Server {
   readonly #channel: MakeChannel;
   readonly #now: () => number;
   readonly #random: () => number;
-  readonly #events = new Events();
+  readonly #redact: Redact;
+  readonly #events: Events;
   readonly #lists: Lists;
   /** When it put questions to people. */
   readonly #asked: number[] = [];
@@ -50,6 +53,8 @@ export class LiveServer implements Server {
     this.spec = spec;
     this.#deps = deps;
     this.#channel = channel;
+    this.#redact = redactorOf(spec.transport);
+    this.#events = new Events(this.#redact);
     this.#timing = { ...TIMING, ...deps.timing, ...spec.timeouts };
     this.#now = deps.now ?? Date.now;
     this.#random = deps.random ?? Math.random;
@@ -195,6 +200,7 @@ export class LiveServer implements Server {
       events: {
         notification: (method, params) => this.#notification(method, params),
         warning: this.#events.warning,
+        redact: this.#redact,
         closed: (reason, peer) => {
           if (this.#connection?.peer === peer) this.#lost(reason);
         },

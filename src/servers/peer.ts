@@ -13,10 +13,12 @@ import { Inbound } from './inbound.ts';
 import { HttpStatusError } from './http-error.ts';
 import { RateLimit } from './rate.ts';
 import { Pending } from './request.ts';
+import { redactedError } from './secrets.ts';
 import type { Channel, SendOptions, Sent } from './channel.ts';
 import type { RequestOptions } from './request.ts';
+import type { Redact } from './secrets.ts';
 import type { Answer, Codec } from '../mcp/codec.ts';
-import type { Message, RequestId } from '../mcp/message.ts';
+import type { Message, RequestId, RpcErrorObject } from '../mcp/message.ts';
 import type { JsonObject } from '../types.ts';
 
 /** Whatever ends one of our requests. */
@@ -25,6 +27,7 @@ type Answering = Message & { kind: 'result' | 'error' | 'malformed' };
 export interface PeerEvents {
   notification: (method: string, params: JsonObject) => void;
   warning: (message: string) => void;
+  redact: Redact;
   /** The channel ended by itself. */
   closed: (reason: MidspanError, peer: Peer) => void;
 }
@@ -217,7 +220,7 @@ export class Peer {
       said?.kind === 'error' && (said.id === undefined || said.id === entry.id) ? said.error : undefined;
     this.#settle(
       entry,
-      about === undefined ? known : rpcFailure(this.label, entry.method, about, known.data.status as number),
+      about === undefined ? known : this.#refused(entry, about, known.data.status as number),
     );
   }
 
@@ -247,7 +250,7 @@ export class Peer {
       entry.exchange?.abort();
     switch (message.kind) {
       case 'error':
-        return this.#settle(entry, rpcFailure(this.label, entry.method, message.error));
+        return this.#settle(entry, this.#refused(entry, message.error));
       case 'malformed':
         // The request that a frame names fails at once instead of waiting for its time-out.
         return this.#settle(entry, this.#broken(entry, message.problem));
@@ -377,7 +380,11 @@ export class Peer {
     }
   }
 
+  #refused({ method }: Pending, error: RpcErrorObject, status?: number): MidspanError {
+    return rpcFailure(this.label, method, redactedError(error, this.#events.redact), status);
+  }
+
   #broken({ method }: Pending, problem: string): MidspanError {
-    return broken(this.label, `the server answered ${method} with ${problem}`);
+    return broken(this.label, `the server answered ${method} with ${this.#events.redact(problem)}`);
   }
 }

@@ -20,26 +20,6 @@ export function noiseOf(text: string): string {
   return printable(text.slice(0, 4 * NOISE_CHARACTERS)).slice(0, NOISE_CHARACTERS);
 }
 
-const SECRET_NAME = /token|key|secret|passw|auth|credential|cookie|session/i;
-const SHORTEST_SECRET = 6;
-
-/**
- * A function that takes the secrets of one server's configuration out of a text.
- * @param values environment variables or headers; those with telling names are secret
- */
-export function redactor(
-  values: Readonly<Record<string, string>>,
-  everything = false,
-): (text: string) => string {
-  const secrets = Object.entries(values)
-    .filter(([name]) => everything || SECRET_NAME.test(name))
-    // "Bearer abc" also hides a bare "abc".
-    .flatMap(([, value]) => [value, ...value.split(/\s+/).slice(1)])
-    .filter((value) => value.length >= SHORTEST_SECRET)
-    .sort((a, b) => b.length - a.length);
-  return (text) => secrets.reduce((result, secret) => result.replaceAll(secret, '[redacted]'), text);
-}
-
 /** The end of a stream, in bounded memory. */
 export class Tail {
   readonly #limit: number;

@@ -14,8 +14,9 @@ import type { Channel, ChannelHandlers, Sent } from './channel.ts';
 import { inheritedEnvironment } from './environment.ts';
 import { LineReader, LineTooLongError } from './line-reader.ts';
 import { messagesIn } from './messages.ts';
-import { noiseOf, printable, redactor, Tail } from './printable.ts';
+import { noiseOf, printable, Tail } from './printable.ts';
 import { ProcessTree } from './process-tree.ts';
+import { redactorOf } from './secrets.ts';
 import { startFailure } from './start-failure.ts';
 
 export interface StdioOptions {
@@ -35,8 +36,9 @@ export function stdioChannel(options: StdioOptions): Channel {
 }
 
 const SENT: Promise<Sent> = Promise.resolve({});
-const TAIL_LINES = 12;
-const TAIL_CHARACTERS = 2000;
+/** The trace of an exception, whole in most languages. */
+const TAIL_LINES = 20;
+const TAIL_CHARACTERS = 3000;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 class StdioChannel implements Channel {
@@ -64,7 +66,7 @@ class StdioChannel implements Channel {
     this.#label = label;
     this.#transport = transport;
     this.#environment = { ...inheritedEnvironment(environment), ...transport.env };
-    this.#redact = redactor(transport.env);
+    this.#redact = redactorOf(transport);
   }
 
   async open(handlers: ChannelHandlers, signal?: AbortSignal): Promise<void> {

@@ -57,6 +57,7 @@ test.each([false, true])('every schedule keeps the law (a stream for each reques
         capabilities: {},
       });
       const peer = new Peer('law', channel, codec, {
+        redact: (text) => text,
         notification() {},
         warning() {},
         closed() {},

@@ -1,8 +1,11 @@
 /** Everything that a server lists, as review and comparison see it. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ITEMS_MAX } from '../../src/mcp/protocol-limits.ts';
 import { endpoint, legacy, modern } from './http-server.ts';
-import { EVERYTHING, http, open, stdio } from './support.ts';
+import { EVERYTHING, fixture, http, open, stdio, until } from './support.ts';
 import type { Answering, Received } from './http-server.ts';
 import type { JsonObject } from '../../src/types.ts';
 
@@ -148,4 +151,113 @@ test('a listing that was cancelled says so, and one of a closed server too', asy
   await expect(server.surface({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'cancelled' });
   await server.close();
   await expect(server.surface()).rejects.toMatchObject({ code: 'closed' });
+});
+
+describe('what a server says of itself', () => {
+  const opening = (more: JsonObject): JsonObject => ({
+    id: '$id',
+    result: {
+      protocolVersion: '2025-11-25',
+      capabilities: { tools: {} },
+      serverInfo: { name: 's' },
+      ...more,
+    },
+  });
+
+  test('is that of the new process as soon as a restarted server is ready', async () => {
+    const counter = join(mkdtempSync(join(tmpdir(), 'midspan-')), 'starts');
+    const script = {
+      initialize: [opening({ instructions: '$starts' })],
+      'tools/call': [{ exit: 1 }],
+    };
+    const { server } = open(
+      stdio('s', [fixture('says'), JSON.stringify(script), counter], { era: 'legacy' }),
+    );
+    const seen: (string | undefined)[] = [];
+    server.on((event) => {
+      if (event.type === 'state' && event.state === 'ready') seen.push(server.info?.instructions);
+    });
+    let changes = 0;
+    server.on((event) => (changes += event.type === 'tools-changed' ? 1 : 0));
+    await server.surface();
+    await expect(server.callTool('echo', {})).rejects.toMatchObject({ code: 'closed' });
+    await until(() => seen.length === 2 && changes > 0, 'the restart, and the news of it');
+    expect(seen).toEqual(['1', '2']);
+    expect(await server.surface()).toMatchObject({ instructions: '2' });
+  });
+
+  test('is that of the new session once an expired one was opened again, and listeners hear of it', async () => {
+    let session = 1;
+    const { url } = await endpoint((received, answer) => {
+      const { method, params } = received.message;
+      if (method === 'initialize')
+        return answer.json(
+          {
+            result: {
+              ...(opening({ instructions: `of ${session}` }).result as JsonObject),
+              protocolVersion: params!.protocolVersion,
+            },
+          },
+          200,
+          { 'mcp-session-id': `s${session}` },
+        );
+      if (method !== undefined && received.headers['mcp-session-id'] !== `s${session}`)
+        return answer.json({ error: { code: -32001, message: 'Session not found' } }, 404);
+      legacy(received, answer);
+    });
+    const { server, events } = open(http('s', url, { era: 'legacy' }));
+    expect(await server.surface()).toMatchObject({ instructions: 'of 1' });
+    session = 2;
+    await server.callTool('echo', {});
+    await until(() => events.some(({ type }) => type === 'tools-changed'), 'the news');
+    expect(await server.surface()).toMatchObject({ instructions: 'of 2' });
+  });
+
+  test('is asked anew with the lists of a modern server, which may be another one by now', async () => {
+    let instructions = 'old';
+    let up = true;
+    const { url } = await endpoint((received, answer) => {
+      if (received.message.method !== 'server/discover') return modern(received, answer);
+      if (!up) return answer.plain(503);
+      answer.json({
+        result: { supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, instructions },
+      });
+    });
+    const { server, warnings } = open(http('s', url));
+    expect(await server.surface()).toMatchObject({ instructions: 'old' });
+    instructions = 'new';
+    expect(await server.surface()).toMatchObject({ instructions: 'old' });
+    expect(await server.surface({ refresh: true })).toMatchObject({ instructions: 'new' });
+    expect(server.info).toMatchObject({ instructions: 'new' });
+    up = false;
+    expect(await server.surface({ refresh: true })).toMatchObject({ instructions: 'new' });
+    expect(warnings()).toEqual([expect.stringMatching(/^what it says of itself cannot be had: .*503/)]);
+  });
+});
+
+test('news of its prompts makes the prompts stale, and nothing else', async () => {
+  const script = {
+    initialize: [
+      {
+        id: '$id',
+        result: {
+          protocolVersion: '2025-11-25',
+          capabilities: { tools: {}, prompts: {} },
+          serverInfo: { name: 's' },
+        },
+      },
+    ],
+    'prompts/list': [{ id: '$id', result: { prompts: [{ name: 'p' }] } }],
+    'tools/call': [{ method: 'notifications/prompts/list_changed' }, { id: '$id', result: { content: [] } }],
+  };
+  const { server } = open(stdio('s', [fixture('says'), JSON.stringify(script)], { era: 'legacy' }));
+  await server.surface();
+  await server.callTool('echo', {});
+  await server.surface();
+  const seen = (await server.callTool('seen', {})).content[0]!.text as string;
+  expect(seen.split(',').filter((method) => method.endsWith('/list'))).toEqual([
+    'tools/list',
+    'prompts/list',
+    'prompts/list',
+  ]);
 });
