@@ -76,11 +76,9 @@ export function textLines(
   });
 }
 
-/** Spaces alone would be seen by nobody. */
+/** Spaces that nobody would see: a row of nothing else, and more than the one that parts two words. */
 const spaces = (row: string): string =>
-  /^ +$/.test(row)
-    ? '␠'.repeat(row.length)
-    : row.replace(/ +$/, (end) => (end.length > 1 ? '␠'.repeat(end.length) : end));
+  row.replace(/ +$/, (end) => (end.length > 1 || end === row ? '␠'.repeat(end.length) : ''));
 
 /** A place near `index` where no word and no drawn character is cut. */
 function edge(text: string, index: number, step: 1 | -1): number {

@@ -53,9 +53,11 @@ function wrapped(line: string, width: number): string[] {
   let [row, used, afterSpace] = ['', 0, 0];
   for (const character of line) {
     const columns = (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1;
-    if (used + columns > width && row !== '') {
+    // One space may hang over: it is not seen there.
+    const hangs = character === ' ' && !row.endsWith(' ');
+    if (used + columns > width && row !== '' && !hangs) {
       const rest = row.slice(afterSpace);
-      const breaksAtSpace = afterSpace > 0 && character !== ' ';
+      const breaksAtSpace = afterSpace > 0;
       rows.push(breaksAtSpace ? row.slice(0, afterSpace) : row);
       row = breaksAtSpace ? rest : '';
       used = columnsOf(row);

@@ -3,7 +3,7 @@
  * mention or HTML works, behind a fence that is longer than any in the text.
  */
 import { detailLines, findingLines, type Shown } from './blocks.ts';
-import { plainText } from './lines.ts';
+import { drawn, plainText } from './lines.ts';
 import type { Review, Reviewed } from './review.ts';
 import { approvedOf, costOf, itemName, summaryOf, VERDICTS } from './text.ts';
 
@@ -47,7 +47,7 @@ function section(item: Reviewed, shown: Shown, isWhole: boolean): string {
     ...verdicts.map(({ what }) => `- ${code(what)}\n`),
     ...(isWhole && body.length > 0 ? [`\n${fence('diff', plainText(body))}`] : []),
     ...(cost === undefined ? [] : [`\n${cost}\n`]),
-    ...(approve === undefined ? [] : [`\n${fence('sh', `${approve}\n`)}`]),
+    ...(approve === undefined ? [] : [`\n${fence('sh', `${drawn(approve)}\n`)}`]),
   ].join('');
 }
 
@@ -67,9 +67,9 @@ function fence(language: string, text: string): string {
   return `${mark}${language}\n${text}${mark}\n`;
 }
 
-/** A code span, on one line. */
+/** A code span: drawn, on one line. */
 function code(text: string): string {
-  const line = text.replace(/\s+/g, ' ');
+  const line = drawn(text);
   const mark = ticks(line, 1);
   const pad = /^`|`$|^ .* $/.test(line) || line === '' ? ' ' : '';
   return `${mark}${pad}${line}${pad}${mark}`;

@@ -193,4 +193,4 @@ function lineOf(starts: readonly number[], offset: number): number {
   return low + 1;
 }
 
-const uriOf = (path: string): string => path.split(/[/\\]/).map(encodeURIComponent).join('/');
+const uriOf = (path: string): string => path.toWellFormed().split(/[/\\]/).map(encodeURIComponent).join('/');

@@ -1,7 +1,7 @@
 /** Changes for a person to read. */
 import type { Effect } from '../lock/lock.ts';
 import { detailLines, findingLines, type Shown } from './blocks.ts';
-import { counted, type Line, named, type Style } from './lines.ts';
+import { counted, drawn, type Line, named, type Style } from './lines.ts';
 import type { Review, Reviewed } from './review.ts';
 
 export const VERDICTS: Readonly<Record<Effect, { word: string; style: Style; means: string }>> = {
@@ -83,13 +83,15 @@ function itemLines(item: Reviewed, shown: Shown): Line[] {
       ...line,
     ]),
     ...(cost === undefined ? [] : [[{ style: 'dim' as const, text: `  ${cost}` }]]),
-    ...(approve === undefined ? [] : [['  approve with  ', { style: 'bold' as const, text: approve }]]),
+    ...(approve === undefined
+      ? []
+      : [['  approve with  ', { style: 'bold' as const, text: drawn(approve) }]]),
   ];
 }
 
-/** `about +312 tokens in every request` */
+/** `about +312 tokens in every request`; undefined for what changes nothing. */
 export function costOf({ tokens }: Reviewed): string | undefined {
-  if (tokens === undefined) return undefined;
-  const delta = tokens.now - tokens.was;
+  const delta = tokens === undefined ? 0 : tokens.now - tokens.was;
+  if (delta === 0) return undefined;
   return `about ${delta < 0 ? '-' : '+'}${counted(Math.abs(delta), 'token')} in every request`;
 }

@@ -7,11 +7,14 @@ export interface Run {
   text: string;
 }
 
-/** A drawn character is one word, so that a hidden one shows as added or removed by itself. */
-const WORD = /⟨[^⟨⟩\n]{1,80}⟩|[\p{L}\p{N}\p{M}_]+|\n|[^\S\n]+|./gsu;
+/**
+ * A drawn character is one word, so that a hidden one shows as added or removed by itself; a version, a path and a
+ * hyphenated word are one, too.
+ */
+const WORD = /⟨[^⟨⟩\n]{1,80}⟩|[\p{L}\p{N}\p{M}_]+(?:[-.:/@][\p{L}\p{N}\p{M}_]+)*|\n|[^\S\n]+|./gsu;
 
 /** Beyond so many changed words the texts have little in common, and the search would take long. */
-const MAX_EDITS = 2000;
+const MAX_EDITS = 1000;
 
 /** Kept words shorter than this between two changes are read more easily as part of the change. */
 const SHORT = 4;
