@@ -27,6 +27,10 @@ export interface Printer {
   noteText(text: string): void;
   /** Replaces the one line that tells what is going on; only on a terminal. Undefined takes it away. */
   status(text: string | undefined): void;
+  /** Whether what is printed beside the result is on a terminal. */
+  readonly isTerminal: boolean;
+  /** The screen for one speaker: what everybody else prints is kept back, in order, until `release`. */
+  hold(): { print: Printer; release(): void };
 }
 
 /** Controls, format characters (bidirectional ones among them), line separators, halves of pairs, and what has no shape. */
@@ -109,7 +113,8 @@ export function createPrinter(
     stderr.write(text);
   };
 
-  const printer: Printer = {
+  const printer: Omit<Printer, 'hold'> = {
+    isTerminal: isTerminal(stderr),
     line: (...parts) => out(`${render(stdout, parts)}\n`),
     text: (text) => out(visibleLines(text)),
     json: (value) => out(`${visibleJson(value)}\n`),
@@ -138,7 +143,42 @@ export function createPrinter(
       stderr.write(status);
     },
   };
-  return printer;
+  return shared(printer);
+}
+
+type Writing = Omit<Printer, 'hold' | 'isTerminal'>;
+
+/** A printer that may be held. While it is, a status has no one to tell and is dropped. */
+function shared(own: Omit<Printer, 'hold'>): Printer {
+  let kept: (() => void)[] | undefined;
+  const write = (work: () => void): void => {
+    if (kept === undefined) work();
+    else kept.push(work);
+  };
+  const writing: Writing = {
+    line: (...parts) => write(() => own.line(...parts)),
+    text: (text) => write(() => own.text(text)),
+    json: (value) => write(() => own.json(value)),
+    table: (rows) => write(() => own.table(rows)),
+    note: (...parts) => write(() => own.note(...parts)),
+    noteText: (text) => write(() => own.noteText(text)),
+    status: (text) => {
+      if (kept === undefined) own.status(text);
+    },
+  };
+  const hold: Printer['hold'] = () => {
+    own.status(undefined);
+    kept = [];
+    return {
+      print: { ...own, hold },
+      release() {
+        const waiting = kept ?? [];
+        kept = undefined;
+        for (const work of waiting) work();
+      },
+    };
+  };
+  return { ...writing, isTerminal: own.isTerminal, hold };
 }
 
 /** Columns on a terminal, near enough: what may be wide counts as wide. */

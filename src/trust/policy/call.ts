@@ -49,3 +49,7 @@ export interface DecisionContext {
   taint: Taint;
   remembered: (call: PolicyCall) => Remembered | undefined;
 }
+
+/** Whether a person's word may hold longer than once for a call that asks by this rule. */
+export const isRememberable = (rule: string | undefined): boolean =>
+  rule !== 'taint' && rule !== 'protected-path';

@@ -30,10 +30,6 @@ export function decide(policy: Policy, call: PolicyCall, context: DecisionContex
   };
 }
 
-/** Whether a person's word may hold longer than once for a call that asks by this rule. */
-export const isRememberable = (rule: string | undefined): boolean =>
-  rule !== 'taint' && rule !== 'protected-path';
-
 function baseOf(policy: Policy, call: PolicyCall, labels: ToolLabel[]): Base {
   for (const [index, rule] of policy.rules.entries()) {
     const matched = matches(rule, call, labels);

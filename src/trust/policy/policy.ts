@@ -1,6 +1,13 @@
 /** Policy and taint: may this call run? Pure: the same policy, call and context give the same decision. */
 export { DEFAULT_POLICY } from '../../config/trust.ts';
-export type { DecisionContext, Decided, PolicyCall, Remembered, Taint } from './call.ts';
-export { decide, isRememberable } from './decide.ts';
+export {
+  type DecisionContext,
+  type Decided,
+  isRememberable,
+  type PolicyCall,
+  type Remembered,
+  type Taint,
+} from './call.ts';
+export { decide } from './decide.ts';
 export { labelSources, suggestLabels } from './labels.ts';
 export { newTaint } from './taint.ts';
