@@ -2,6 +2,21 @@
 import type { JsonObject, ToolResult } from '../types.ts';
 
 export { type JournalOptions, openJournal } from './open.ts';
+export {
+  type Choices,
+  type Counts,
+  newRunId,
+  type RecordedConversation,
+  type RecordedRun,
+  recordedRun,
+  recordedRuns,
+  recordRun,
+  type Resumption,
+  type RunJournal,
+  takeOver,
+  type TurnRecord,
+  unknownCalls,
+} from './runs.ts';
 
 export interface CallStart {
   /** The run it belongs to; undefined for a call outside of a run. */

@@ -48,6 +48,8 @@ export function openJournal(store: Store, { redact: names = [], onProblem }: Jou
           try {
             store.write(() => {
               const bytes = finish(store, id, end);
+              if (start.run !== undefined && end.taint !== undefined)
+                store.runs.saw(start.run, JSON.stringify(end.taint));
               const { label, item, digest, run, call } = facts;
               const { milliseconds, error } = end;
               const own = { what: 'call', label, item, digest, run, call, decision: end.status };

@@ -2,6 +2,7 @@
 import type { Call, CallResult, Compiled } from '../dialects/dialect.ts';
 import { messageOf } from '../errors.ts';
 import type { CallOutcome } from '../host/call.ts';
+import type { ToolResult } from '../types.ts';
 import type { CallIdentity, RunEvent } from './events.ts';
 import type { RunHost, RunTool } from './options.ts';
 import type { Stop } from './stop.ts';
@@ -20,6 +21,8 @@ export interface CallsContext {
   shown: ReadonlyMap<string, RunTool>;
   /** Whether this run may use a name, shown or not. */
   permits: (name: string) => boolean;
+  /** Results of an interrupted run, by call id: those calls are not run again, and not told again. */
+  answered: ReadonlyMap<string, ToolResult>;
   concurrent: number;
   stop: Stop;
   /** Why calls from the given position on are not run, where a limit says so. */
@@ -34,7 +37,8 @@ export async function answerCalls(calls: readonly Call[], context: CallsContext)
   const work = async (): Promise<void> => {
     for (let index = next++; index < calls.length; index = next++) {
       const call = calls[index] as Call;
-      results[index] = { call, result: await answer(call, index, lastWord.promise, context) };
+      const known = context.answered.get(call.id);
+      results[index] = { call, result: known ?? (await answer(call, index, lastWord.promise, context)) };
     }
   };
   try {

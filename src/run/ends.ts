@@ -23,7 +23,7 @@ const REASON_OF_STOP: Record<TurnStop, EndReason> = {
   failed: 'failed',
 };
 
-export function endOf({ stop, detail }: Turn): End {
+export function endOf({ stop, detail }: Pick<Turn, 'stop' | 'detail'>): End {
   return { reason: REASON_OF_STOP[stop], ...(detail !== undefined && { detail }) };
 }
 

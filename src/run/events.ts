@@ -85,6 +85,8 @@ export interface RunResult {
 }
 
 export interface Run extends AsyncIterable<RunEvent> {
+  /** Under which it is recorded; undefined when it is not. */
+  readonly id: string | undefined;
   /** Resolves at the end, whether or not anybody reads the events; never rejects. */
   readonly result: Promise<RunResult>;
   /** Ends the run: running calls are canceled, the transcript is completed. */

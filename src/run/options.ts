@@ -4,6 +4,7 @@ import type { Answer } from '../asks/asks.ts';
 import type { CallToApprove } from '../host/approval.ts';
 import type { CallOutcome } from '../host/call.ts';
 import type { Delegation, DelegationOptions } from '../host/delegation.ts';
+import type { Resumption, RunJournal } from '../journal/journal.ts';
 import type { Model } from '../models/model.ts';
 import type { JsonObject, Progress } from '../types.ts';
 import type { Limits } from './budget.ts';
@@ -55,4 +56,8 @@ export interface RunOptions {
   extra?: JsonObject;
   /** How results are put to the model. */
   results?: ResultOptions;
+  /** Where the run is recorded while it goes on. What cannot be recorded ends it. Default: nowhere. */
+  journal?: RunJournal;
+  /** Where a recorded run goes on; its messages take the place of `messages`. */
+  resumption?: Resumption;
 }

@@ -1,9 +1,11 @@
 /** The tool-calling loop: the model answers, its calls are run, their results go back, until it stops calling or is stopped. */
 import picomatch from 'picomatch';
 import type { AssistantMessage, Choice, Compiled, Message, Turn, Usage } from '../dialects/dialect.ts';
-import { MidspanError } from '../errors.ts';
+import { MidspanError, messageOf } from '../errors.ts';
 import type { ModelRequest } from '../models/model.ts';
 import type { Delegation } from '../host/delegation.ts';
+import type { Counts, Resumption, TurnRecord } from '../journal/journal.ts';
+import type { ToolResult } from '../types.ts';
 import { addUsage, type Limits, limitsOf, limitWatch, tokensOf } from './budget.ts';
 import { answerCalls, CONCURRENT_CALLS } from './calls.ts';
 import { type End, endOf, failure } from './ends.ts';
@@ -17,11 +19,12 @@ import { goesOn, idsOf, isEmpty, keepTurn, salvage, separateIds, settle, withNot
 
 /**
  * Starts a run. It goes on whether or not its events are read; leaving the loop over the events aborts it.
- * @throws MidspanError `usage` for options that make no sense. Everything later is told by events and the result.
+ * @throws MidspanError `usage` for options that make no sense, and when its start cannot be recorded. Everything later is
+ * told by events and the result.
  */
 export function run(host: RunHost, options: RunOptions): Run {
   const limits = limitsOf(options.limits);
-  if (options.messages.length === 0) {
+  if (options.messages.length === 0 && options.resumption === undefined) {
     throw new MidspanError({
       code: 'usage',
       what: 'a run needs at least one message',
@@ -30,10 +33,10 @@ export function run(host: RunHost, options: RunOptions): Run {
   }
   const stop = new Stop(options.signal, limits.milliseconds);
   const events = new EventQueue(() => stop.now('aborted', 'the reader of the events left'));
-  const result = new Conversation(host, options, limits, stop, (event) => events.push(event))
-    .drive()
-    .finally(() => events.end());
+  const conversation = new Conversation(host, options, limits, stop, (event) => events.push(event));
+  const result = conversation.drive().finally(() => events.end());
   return {
+    id: options.journal?.id,
     result,
     abort: (reason) => stop.now('aborted', reason),
     [Symbol.asyncIterator]: () => events[Symbol.asyncIterator](),
@@ -78,13 +81,23 @@ class Conversation {
     this.#emit = emit;
     this.#guard = loopGuard(limits.rounds);
     this.#watchLimits = limitWatch(limits);
-    this.#messages = settle(
-      options.messages,
-      'The call was not run: the conversation had ended before it could be.',
-    );
+    const { resumption, journal } = options;
+    this.#messages =
+      resumption === undefined
+        ? settle(options.messages, 'The call was not run: the conversation had ended before it could be.')
+        : [...resumption.messages];
     this.#ids = idsOf(this.#messages);
     this.#choice = options.choice;
     this.#served = new ProviderCalls(NO_DELEGATION, host, emit);
+    if (resumption === undefined) journal?.started(this.#messages);
+    else this.#takeUp(resumption);
+  }
+
+  #takeUp({ spent }: Resumption): void {
+    this.#turns = spent.turns;
+    this.#calls = spent.calls;
+    addUsage(this.#usage, spent.usage);
+    if (this.#messages.some(({ role }) => role === 'tool')) this.#choice = afterCall(this.#choice);
   }
 
   /** Never rejects. */
@@ -92,13 +105,19 @@ class Conversation {
     const end = await this.#loop().catch((error: unknown): End => this.#stop.cause ?? failure(error));
     this.#stop.dispose();
     this.#served.close(end.detail ?? 'the run ended');
-    const counts = { usage: { ...this.#usage }, turns: this.#turns, calls: this.#count() };
+    const counts = this.#counts();
     const reason = { reason: end.reason, ...(end.detail !== undefined && { detail: end.detail }) };
+    try {
+      this.#options.journal?.ended(reason, counts);
+    } catch (error) {
+      this.#warn(`The end of the run could not be recorded: ${messageOf(error)}`);
+    }
     this.#emit({ type: 'end', ...reason, ...counts });
     return {
       ...reason,
       text: this.#text,
-      messages: this.#messages,
+      // Calls of a turn that could not be recorded were not run.
+      messages: settle(this.#messages, `The call was not run: ${end.detail ?? 'the run ended'}.`),
       ...counts,
       ...(end.error !== undefined && { error: end.error }),
     };
@@ -109,10 +128,21 @@ class Conversation {
     const tools = this.#offer();
     const unwatch = this.#watch(tools);
     try {
-      return await this.#takeTurns(tools, this.#compile(tools));
+      const compiled = this.#compile(tools);
+      return (await this.#goOn(compiled, tools)) ?? (await this.#takeTurns(tools, compiled));
     } finally {
       unwatch();
     }
+  }
+
+  /** Does what an interrupted run had before it: answers the calls of its last turn, or ends with its last answer. */
+  async #goOn(compiled: Compiled, tools: readonly RunTool[]): Promise<End | undefined> {
+    const stop = this.#options.resumption?.stop;
+    const last = this.#messages.at(-1);
+    if (stop === undefined || last?.role !== 'assistant') return undefined;
+    if (last.calls.length + (last.approvals?.length ?? 0) > 0) return this.#answer(last, compiled, tools);
+    this.#text = last.text;
+    return goesOn({ stop }) ? undefined : endOf({ stop });
   }
 
   async #takeTurns(tools: readonly RunTool[], compiled: Compiled): Promise<End> {
@@ -226,7 +256,8 @@ class Conversation {
         else this.#emit(step.value);
       }
     } catch (error) {
-      this.#append(salvage(this.#text));
+      const salvaged = salvage(this.#text);
+      if (!isEmpty(salvaged)) this.#append(salvaged);
       throw error;
     }
   }
@@ -263,18 +294,18 @@ class Conversation {
     for (const notice of turn.notices ?? []) this.#warn(`${notice}.`);
     this.#served.tellTurn(message);
     if ((message.served?.length ?? 0) > 0) this.#choice = afterCall(this.#choice);
-    this.#append(message);
+    this.#turns += 1;
+    addUsage(this.#usage, turn.usage);
+    if (!isEmpty(message)) this.#append(message, { stop: turn.stop });
     this.#text = message.text;
     this.#emit({
       type: 'turn',
-      index: this.#turns,
+      index: this.#turns - 1,
       stop: turn.stop,
       ...(turn.detail !== undefined && { detail: turn.detail }),
       text: message.text,
       calls: message.calls.map(({ id, name }) => ({ id, name })),
     });
-    this.#turns += 1;
-    addUsage(this.#usage, turn.usage);
     this.#emit({ type: 'usage', turn: turn.usage, total: { ...this.#usage } });
     return message;
   }
@@ -283,7 +314,7 @@ class Conversation {
   #repair({ detail, stop }: Turn, words: string): void {
     this.#repairs += 1;
     this.#warn(`The model's answer could not be read (${detail ?? stop}); it is told so and asked again.`);
-    this.#messages.push({ role: 'user', content: `[midspan] ${words}` });
+    this.#append({ role: 'user', content: `[midspan] ${words}` });
   }
 
   /** Runs the calls of a turn and puts their results into the transcript; what a limit forbids is answered, not run. */
@@ -305,6 +336,7 @@ class Conversation {
       compiled,
       shown: new Map(tools.map((tool) => [tool.name, tool])),
       permits: (name) => this.#permits(name),
+      answered: this.#options.resumption?.answered ?? NOTHING_ANSWERED,
       concurrent: this.#options.parallel === false ? 1 : CONCURRENT_CALLS,
       stop: this.#stop,
       limit: end && { from: spent === undefined ? left : 0, reason: end.detail ?? end.reason },
@@ -324,7 +356,7 @@ class Conversation {
     });
     const notes = [tell, near].filter((note) => note !== undefined);
     for (const note of notes) this.#warn(note);
-    this.#messages.push({
+    this.#append({
       role: 'tool',
       results: withNotes(results, notes),
       ...(approvals.length > 0 && { approvals }),
@@ -346,8 +378,13 @@ class Conversation {
     return this.#calls + this.#served.count;
   }
 
-  #append(message: AssistantMessage): void {
-    if (!isEmpty(message)) this.#messages.push(message);
+  #append(message: Message, turn?: TurnRecord): void {
+    this.#messages.push(message);
+    this.#options.journal?.appended(message, this.#counts(), turn);
+  }
+
+  #counts(): Counts {
+    return { usage: { ...this.#usage }, turns: this.#turns, calls: this.#count() };
   }
 
   #warn(message: string): void {
@@ -356,6 +393,8 @@ class Conversation {
     this.#emit({ type: 'warning', message });
   }
 }
+
+const NOTHING_ANSWERED: ReadonlyMap<string, ToolResult> = new Map();
 
 const NO_DELEGATION: Delegation = { servers: [], labels: new Map(), warnings: [] };
 

@@ -99,8 +99,8 @@ export function keepTurn(turn: Turn): { message: AssistantMessage; discarded: Ca
 }
 
 /** The provider wants the conversation again as it is, its own items included. */
-export function goesOn(turn: Turn): boolean {
-  return turn.stop === 'pause' || turn.stop === 'compaction';
+export function goesOn({ stop }: Pick<Turn, 'stop'>): boolean {
+  return stop === 'pause' || stop === 'compaction';
 }
 
 /** What the model is told beside the results, behind the last of them. */

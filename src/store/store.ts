@@ -5,6 +5,7 @@ import { type AuditTable, auditTable } from './audit.ts';
 import { type CallTable, callTable } from './calls.ts';
 import { processes } from './processes.ts';
 import { type RememberedTable, rememberedTable } from './remembered.ts';
+import { type RunTable, runTable } from './runs.ts';
 import { migrate } from './schema.ts';
 import { sqlite } from './sqlite.ts';
 
@@ -12,6 +13,7 @@ export interface Store {
   readonly path: string;
   readonly asks: AskTable;
   readonly remembered: RememberedTable;
+  readonly runs: RunTable;
   readonly calls: CallTable;
   readonly audit: AuditTable;
   /** All of the work is written or nothing of it. */
@@ -33,6 +35,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
     path,
     asks: askTable(db, users),
     remembered: rememberedTable(db, now),
+    runs: runTable(db, users, now),
     calls: callTable(db, users, now),
     audit: auditTable(db, now),
     write: (work) => db.write(work),
