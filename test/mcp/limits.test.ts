@@ -10,38 +10,59 @@ import {
   ITEM_MAX,
   TTL_MAX,
 } from '../../src/mcp/protocol-limits.ts';
-import { TOOLS, readItem } from '../../src/mcp/lists.ts';
+import { PROMPTS, RESOURCES, TEMPLATES, TOOLS, readItem } from '../../src/mcp/lists.ts';
 import { rpcFailure } from '../../src/servers/failure.ts';
+import type { ListKind } from '../../src/mcp/lists.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 
-const tool = (more: JsonObject): JsonObject => ({ name: 't', inputSchema: {}, ...more });
+/** An item that every kind of list can hold. */
+const item = (more: JsonObject): JsonObject => ({
+  name: 't',
+  uri: 'u',
+  uriTemplate: 'v',
+  inputSchema: {},
+  ...more,
+});
 
-/** A tool whose definition has that many levels. */
+/** An item whose definition has that many levels. */
 function deep(levels: number): JsonObject {
   let value: Json = 1;
   for (let level = 1; level < levels; level += 1) value = { value };
-  return tool({ _meta: value });
+  return item({ _meta: value });
 }
 
-/** A tool whose definition has that many values: itself, its name, its schema, `_meta`, a list, and what is in it. */
+/** An item whose definition has that many values: itself, its four members, `_meta`, a list, and what is in it. */
 const many = (values: number): JsonObject =>
-  tool({ _meta: { list: Array.from({ length: values - 5 }, () => 0) } });
+  item({ _meta: { list: Array.from({ length: values - 7 }, () => 0) } });
 
-/** A tool whose definition has that many characters. */
+/** An item whose definition has that many characters. */
 function long(characters: number): JsonObject {
-  const rest = JSON.stringify(tool({ _meta: { x: '' } })).length;
-  return tool({ _meta: { x: 'x'.repeat(characters - rest) } });
+  const rest = JSON.stringify(item({ _meta: { x: '' } })).length;
+  return item({ _meta: { x: 'x'.repeat(characters - rest) } });
 }
 
-describe('a tool', () => {
+describe.each([TOOLS, PROMPTS, RESOURCES, TEMPLATES] as ListKind[])('in $method, an item', (kind) => {
   test.each<[string, number, (size: number) => JsonObject]>([
-    ['characters of a description', DESCRIPTION_MAX, (size) => tool({ description: 'd'.repeat(size) })],
+    ['characters of a description', DESCRIPTION_MAX, (size) => item({ description: 'd'.repeat(size) })],
     ['levels', DEFINITION_DEPTH_MAX, deep],
     ['values', DEFINITION_NODES_MAX, many],
     ['characters', ITEM_MAX, long],
   ])('is kept with as many %s as allowed (%i), and left out with one more', (_what, most, make) => {
-    expect(readItem(TOOLS, make(most), false)).toMatchObject({ item: { name: 't' } });
-    expect(readItem(TOOLS, make(most + 1), false)).toHaveProperty('dropped');
+    expect(readItem(kind, make(most), false)).toMatchObject({ item: { name: 't' } });
+    expect(readItem(kind, make(most + 1), false)).toMatchObject({ dropped: expect.any(String) });
+  });
+
+  test('without what tells it apart is left out', () => {
+    for (const key of [undefined, null, '', 7, {}])
+      expect(readItem(kind, { ...item({}), [kind.key]: key as Json }, false)).toEqual({
+        dropped: `a ${kind.one} without a ${kind.key}`,
+      });
+  });
+
+  test('is the object that came, whatever else is in it', () => {
+    const whole = item({ 'vendor/x': [null], later: { y: 1 } });
+    expect(readItem(kind, whole, false)).toMatchObject({ item: whole });
+    expect((readItem(kind, whole, false) as { item: JsonObject }).item).toBe(whole);
   });
 });
 

@@ -261,3 +261,35 @@ test('news of its prompts makes the prompts stale, and nothing else', async () =
     'prompts/list',
   ]);
 });
+
+test('a list whose pages each come in time, but never all of them, is given up', async () => {
+  const { url } = await listing('legacy', ({ message }) => {
+    const page = Number(message.params!.cursor ?? 0);
+    return message.method === 'tools/list' ? { tools: [], nextCursor: String(page + 1) } : {};
+  });
+  const { server } = open(http('s', url, { era: 'legacy' }), { timing: { listing: 1 } });
+  await expect(server.listTools()).rejects.toMatchObject({
+    code: 'timeout',
+    what: 'its list of tools was not complete within 1 ms',
+  });
+});
+
+test('two items of one name are both left out and named, also when one of them is malformed', async () => {
+  const { url } = await listing('legacy', ({ message }) => {
+    const twice = [{ name: 'x', inputSchema: {} }, { name: 'y', inputSchema: {} }, { name: 'x' }];
+    const uris = [{ uri: 'a://1' }, { uri: 'a://2' }, { uri: 'a://1' }];
+    if (message.method === 'tools/list') return { tools: twice };
+    return message.method === 'resources/list' ? { resources: uris } : LISTS[message.method!];
+  });
+  const { server, warnings } = open(http('s', url, { era: 'legacy' }));
+  expect(await server.surface()).toMatchObject({
+    tools: [{ name: 'y', inputSchema: {} }],
+    resources: [{ uri: 'a://2' }],
+  });
+  expect(warnings()).toEqual(
+    expect.arrayContaining([
+      'left out the tool "x": 2 tools have this name',
+      'left out the resource "a://1": 2 resources have this uri',
+    ]),
+  );
+});
