@@ -1,11 +1,11 @@
 /** The terminal as one of those who answer asks: shows one after the other, in full, and reads a key. */
-import { domainToUnicode } from 'node:url';
 import type { Answer, Ask } from '../asks/asks.ts';
 import type { Answerer } from '../asks/queue.ts';
 import type { PendingAsk } from '../asks/rows.ts';
 import { isRememberable } from '../trust/policy/call.ts';
 import { type Keys, readKeys, type TerminalInput } from './keys.ts';
 import type { Printer } from './print.ts';
+import { showAsk } from './show-ask.ts';
 
 export interface TerminalAsksOptions {
   print: Printer;
@@ -134,30 +134,6 @@ function choicesOf(ask: Ask): Choice[] {
   return isRememberable(ask.rule) ? [ONCE, RUN, ALWAYS, NO, NEVER] : [ONCE, NO];
 }
 
-/** Everything that the digest of the ask covers and a person decides by. */
-export function showAsk(ask: Ask, print: Pick<Printer, 'note' | 'noteText'>): void {
-  const who = `${ask.label}${ask.tool === undefined ? '' : `: ${ask.tool}`}`;
-  switch (ask.kind) {
-    case 'approve':
-      print.note({ style: 'yellow', text: 'approve' }, ' ', { style: 'bold', text: who });
-      print.noteText(indented(JSON.stringify(ask.arguments, null, 2)));
-      if (ask.why !== undefined) print.note(`  ${ask.why}`);
-      return;
-    case 'url':
-      print.note({ style: 'yellow', text: 'open' }, ' ', { style: 'bold', text: who });
-      print.note('  The server wants this address opened. It says: ', ask.message);
-      print.note('  ', { style: 'bold', text: ask.url });
-      for (const line of aboutAddress(ask.url)) print.note(`  ${line}`);
-      return;
-    case 'form':
-      print.note({ style: 'yellow', text: 'asks' }, ' ', { style: 'bold', text: who });
-      print.note('  The server asks for this, and sees what you answer. It says: ', ask.message);
-      return;
-    default:
-      ask satisfies never;
-  }
-}
-
 function showMore({ id, digest, ask }: PendingAsk, print: Printer): void {
   if (ask.kind === 'approve') {
     print.note(`  ${ask.message}`);
@@ -169,19 +145,3 @@ function showMore({ id, digest, ask }: PendingAsk, print: Printer): void {
   print.note(`  ask         ${id}`);
   print.note(`  digest      ${digest}`);
 }
-
-/** What is easily overlooked in an address. */
-export function aboutAddress(address: string): string[] {
-  if (!URL.canParse(address)) return ['It is no address that can be opened.'];
-  const url = new URL(address);
-  const lines = [`It leads to ${url.host}`];
-  const unicode = domainToUnicode(url.hostname);
-  if (unicode !== url.hostname)
-    lines.push(`which is shown as ${unicode}: letters of several scripts may look alike.`);
-  if (url.protocol !== 'https:') lines.push('It is not encrypted on its way.');
-  if (url.username !== '' || url.password !== '')
-    lines.push('What stands before the @ is a name or password, not where it leads to.');
-  return lines;
-}
-
-const indented = (text: string): string => text.replace(/^/gm, '  ');

@@ -4,7 +4,8 @@ import type { Answer, Ask } from '../../src/asks/asks.ts';
 import { type AskQueue, askQueue } from '../../src/asks/queue.ts';
 import type { TerminalInput } from '../../src/cli/keys.ts';
 import { createPrinter, type Printer } from '../../src/cli/print.ts';
-import { aboutAddress, terminalAsks } from '../../src/cli/terminal-asks.ts';
+import { aboutAddress } from '../../src/cli/show-ask.ts';
+import { terminalAsks } from '../../src/cli/terminal-asks.ts';
 
 const APPROVE: Ask & { kind: 'approve' } = {
   kind: 'approve',
@@ -223,7 +224,9 @@ describe('an address that a server wants opened', () => {
     expect(screen()).toContain(`  ${url}\n`);
     expect(screen()).toContain('It says: Please\\npay');
     expect(screen()).toContain('It leads to xn--bnk-5cd.example:8443');
-    expect(screen()).toContain('which is shown as \u0430bnk.example: letters of several scripts may look alike.');
+    expect(screen()).toContain(
+      'which is shown as \u0430bnk.example: letters of several scripts may look alike.',
+    );
     expect(screen()).toContain('What stands before the @ is a name or password, not where it leads to.');
     expect(screen()).toContain('It is not encrypted on its way.');
   });
