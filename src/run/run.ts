@@ -1,5 +1,4 @@
 /** The tool-calling loop: the model answers, its calls are run, their results go back, until it stops calling or is stopped. */
-import picomatch from 'picomatch';
 import type { AssistantMessage, Choice, Compiled, Message, Turn, Usage } from '../dialects/dialect.ts';
 import { MidspanError, messageOf } from '../errors.ts';
 import type { ModelRequest } from '../models/model.ts';
@@ -11,6 +10,7 @@ import { answerCalls, CONCURRENT_CALLS } from './calls.ts';
 import { type End, endOf, failure } from './ends.ts';
 import type { Run, RunEvent, RunResult } from './events.ts';
 import { loopGuard } from './guards.ts';
+import { afterCall, permits, selected, unmatched } from './offer.ts';
 import type { RunHost, RunOptions, RunTool } from './options.ts';
 import { ProviderCalls } from './provider-calls.ts';
 import { EventQueue } from './queue.ts';
@@ -180,7 +180,7 @@ class Conversation {
           : undefined;
     const delegation = await this.#host.delegate?.(model, {
       signal: this.#stop.signal,
-      ...(globs !== undefined && { offers: (name: string) => this.#permits(name) }),
+      ...(globs !== undefined && { offers: (name: string) => permits(name, this.#options) }),
       ...(refuse !== undefined && { refuse }),
     });
     if (delegation === undefined) return;
@@ -199,10 +199,7 @@ class Conversation {
   #offer(): RunTool[] {
     const { tools: globs } = this.#options;
     const { tools } = this.#host.catalog();
-    for (const glob of globs === 'none' ? [] : (globs ?? [])) {
-      const matches = picomatch(glob);
-      if (!tools.some(({ name }) => matches(name))) this.#warn(`No tool matches ${JSON.stringify(glob)}.`);
-    }
+    for (const glob of unmatched(tools, globs)) this.#warn(`No tool matches ${JSON.stringify(glob)}.`);
     return this.#own();
   }
 
@@ -221,14 +218,6 @@ class Conversation {
       unwatch = undefined;
     };
     return stop;
-  }
-
-  /** Whether this run may call a name; not every API can hold a model to that. */
-  #permits(name: string): boolean {
-    const { tools: globs, choice } = this.#options;
-    if (globs === 'none' || choice === 'none') return false;
-    if (typeof choice === 'object' && 'tools' in choice && !choice.tools.includes(name)) return false;
-    return globs === undefined || (globs.length > 0 && picomatch([...globs])(name));
   }
 
   #compile(tools: readonly RunTool[]): Compiled {
@@ -335,7 +324,7 @@ class Conversation {
       host: this.#host,
       compiled,
       shown: new Map(tools.map((tool) => [tool.name, tool])),
-      permits: (name) => this.#permits(name),
+      permits: (name) => permits(name, this.#options),
       answered: this.#options.resumption?.answered ?? NOTHING_ANSWERED,
       concurrent: this.#options.parallel === false ? 1 : CONCURRENT_CALLS,
       stop: this.#stop,
@@ -397,18 +386,3 @@ class Conversation {
 const NOTHING_ANSWERED: ReadonlyMap<string, ToolResult> = new Map();
 
 const NO_DELEGATION: Delegation = { servers: [], labels: new Map(), warnings: [] };
-
-function selected(tools: readonly RunTool[], globs: RunOptions['tools']): RunTool[] {
-  if (globs === undefined) return [...tools];
-  if (globs === 'none' || globs.length === 0) return [];
-  const matches = picomatch([...globs]);
-  return tools.filter(({ name }) => matches(name));
-}
-
-/** What a choice becomes once the model has made the call that it forced. */
-function afterCall(choice: Choice | undefined): Choice | undefined {
-  if (choice === 'required') return 'auto';
-  if (typeof choice !== 'object') return choice;
-  if ('tool' in choice) return 'auto';
-  return choice.required === true ? { tools: choice.tools } : choice;
-}
