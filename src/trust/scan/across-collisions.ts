@@ -2,7 +2,7 @@
 import type { Finding } from '../findings.ts';
 import type { Add, Peer } from './across.ts';
 import type { GatheredItem } from './across-gather.ts';
-import { collisionKey } from './across-names.ts';
+import { collisionKey, serverWords } from './across-names.ts';
 import { found } from './found.ts';
 import type { Explained } from './rule.ts';
 
@@ -32,7 +32,7 @@ export function findCollisions(peers: readonly Peer[], builtins: readonly string
   for (const peer of peers) {
     for (const gathered of peer.items) {
       if (gathered.item.kind !== 'tool') continue;
-      const key = collisionKey(gathered.item.key);
+      const key = gathered.collisionKey;
       const same = owners.get(key);
       if (same === undefined) owners.set(key, [{ peer, gathered }]);
       else same.push({ peer, gathered });
@@ -52,7 +52,10 @@ export function findCollisions(peers: readonly Peer[], builtins: readonly string
   }
 }
 
+/** Two servers that the configuration names after one service (`github`, `github-old`) say the same with good reason. */
 function isCopy(a: Owner, b: Owner): boolean {
+  const words = new Set(serverWords(a.peer.label));
+  if (serverWords(b.peer.label).some((word) => words.has(word))) return false;
   const [first, second] = [triples(a.gathered.description), triples(b.gathered.description)];
   const [less, more] = first.size < second.size ? [first, second] : [second, first];
   if (less.size < LEAST_TRIPLES) return false;

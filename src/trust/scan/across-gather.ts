@@ -2,7 +2,7 @@
 import { isObject } from '../../schema/keywords.ts';
 import type { Item, Json, JsonObject, Surface, ToolLabel } from '../../types.ts';
 import { suggestLabels } from '../policy/labels.ts';
-import { nameKey } from './across-names.ts';
+import { collisionKey, nameKey } from './across-names.ts';
 import { leavesOf, surfaceItems, viewOf } from './walk.ts';
 import type { Leaf, View } from './rule.ts';
 
@@ -22,7 +22,9 @@ export interface GatheredItem {
   /** Words before `server`, `tools` and the like. */
   serverWords: Word[];
   /** Keys of everything that the item itself defines: its name, properties, values to choose from. */
-  defines: ReadonlySet<string>;
+  defines(): ReadonlySet<string>;
+  /** Of a tool: what names that stand for the same have in common. */
+  collisionKey: string;
   description: string;
   labels: readonly ToolLabel[];
 }
@@ -63,56 +65,61 @@ function gatherItem(item: Item & { value: JsonObject }): GatheredItem {
   const words: Word[] = [];
   const serverWords: Word[] = [];
   for (const leaf of leavesOf(item)) {
-    if (leaf.place === 'name' || !MAY_NAME.test(leaf.raw)) continue;
+    // A single word is a name or value of the item's own.
+    if (leaf.place === 'name' || !/\s/.test(leaf.raw) || !MAY_NAME.test(leaf.raw)) continue;
     const view = viewOf(leaf);
-    for (const match of view.text.matchAll(WORD)) words.push(...wordsAt(match, view, leaf));
-    for (const match of view.text.matchAll(BEFORE_SERVER)) {
-      const [, text = ''] = match;
-      serverWords.push({
-        key: nameKey(text),
-        text,
-        view,
-        leaf,
-        start: match.index,
-        end: match.index + text.length,
-      });
-    }
+    const add = (text: string, start: number, into: Word[]): void => {
+      into.push({ key: nameKey(text), text, view, leaf, start, end: start + text.length });
+    };
+    for (const [text, start] of namesIn(view.text)) add(text, start, words);
+    for (const [text, start] of namesOfServersIn(view.text)) add(text, start, serverWords);
   }
   const { description } = item.value;
+  let defines: Set<string> | undefined;
   return {
     item: { kind: item.kind, key: item.key },
     words,
     serverWords,
-    defines: defined(item.value),
+    defines: () => (defines ??= defined(item.value)),
+    collisionKey: item.kind === 'tool' ? collisionKey(item.key) : '',
     description: typeof description === 'string' ? description.slice(0, 16_384) : '',
     labels: item.kind === 'tool' ? suggestLabels(item.value) : [],
   };
 }
 
+const MAX_NAME = 128;
 /** Anything that is not one plain word. */
 const MAY_NAME = /[_.-]|[a-z][A-Z]|\b(?:server|mcp|tools?)\b/i;
-/** Words with a joint inside: `send_email`, `send-email`, `mail.send`, `sendEmail`. */
-const WORD =
-  /[A-Za-z0-9]+(?:[_.-]+[A-Za-z0-9]+)+|[a-z0-9]+[A-Z][A-Za-z0-9]*|[A-Z][a-z0-9]+[A-Z][A-Za-z0-9]*/g;
-const MAX_NAME = 128;
-const BEFORE_SERVER =
-  /([\p{L}\p{N}][\p{L}\p{N}_.-]{2,60})['"`]? (?:mcp )?(?:server|mcp|tools?|connector|integration)\b/giu;
+const WORD = /[A-Za-z0-9][A-Za-z0-9_.-]{5,}/g;
+const JOINT = /[A-Za-z0-9][_.-]+[A-Za-z0-9]|[a-z0-9][A-Z]/;
 
-/** The word, and its parts where it is written with its server: `mail.send_email`, `mail__send_email`. */
-function wordsAt(match: RegExpExecArray, view: View, leaf: Leaf): Word[] {
-  const [whole] = match;
-  const found: Word[] = [];
-  const add = (text: string, offset: number): void => {
-    if (text.length < 6 || text.length > MAX_NAME) return;
-    const start = match.index + offset;
-    found.push({ key: nameKey(text), text, view, leaf, start, end: start + text.length });
-  };
-  add(whole, 0);
-  for (const joint of ['__', '.']) {
-    const at = whole.lastIndexOf(joint);
-    if (at > 0) add(whole.slice(at + joint.length), at + joint.length);
+/**
+ * Words with a joint inside: `send_email`, `send-email`, `sendEmail`; and the last part of one that is written with its
+ * server: `mail.send_email`, `mail__send_email`.
+ */
+function* namesIn(text: string): Generator<[string, number]> {
+  for (const { 0: word, index } of text.matchAll(WORD)) {
+    const whole = word.replace(/[_.-]+$/, '');
+    if (!JOINT.test(whole) || whole.length > MAX_NAME) continue;
+    yield [whole, index];
+    for (const joint of ['__', '.']) {
+      const at = whole.lastIndexOf(joint);
+      const last = whole.slice(at + joint.length);
+      if (at > 0 && last.length >= 6) yield [last, index + at + joint.length];
+    }
   }
-  return found;
+}
+
+const SERVER = /\b(?:mcp server|server|mcp|tools?|connector|integration)\b/gi;
+const WORD_BEFORE = /([\p{L}\p{N}][\p{L}\p{N}_.-]{2,60})['"`]? (?:mcp )?$/iu;
+
+/** The word before `server`, `tools` and the like. */
+function* namesOfServersIn(text: string): Generator<[string, number]> {
+  for (const { index } of text.matchAll(SERVER)) {
+    const from = Math.max(0, index - 70);
+    const before = WORD_BEFORE.exec(text.slice(from, index));
+    if (before !== null) yield [before[1]!, from + before.index];
+  }
 }
 
 /** Names of members, and texts short enough to be a name, wherever values stand. */

@@ -62,15 +62,15 @@ export function findMentions(peers: readonly Peer[], builtins: readonly string[]
   for (const name of builtins) own(name, undefined);
 
   for (const peer of peers) {
-    const defines = new Set(peer.items.flatMap((item) => [...item.defines]));
     const ownWords = new Set([...serverWords(peer.label), ...serverWords(peer.serverName)]);
     for (const gathered of peer.items) {
       let count = 0;
       const seen = new Set<string>();
       for (const word of gathered.words) {
         const owned = tools.get(word.key);
-        if (owned === undefined || defines.has(word.key) || !isSameName(word.text, owned.name)) continue;
-        if (owned.labels.has(peer.label) || owned.labels.size >= COMMON_OWNERS) continue;
+        if (owned === undefined || owned.labels.has(peer.label)) continue;
+        if (owned.labels.size >= COMMON_OWNERS || !isSameName(word.text, owned.name)) continue;
+        if (peer.items.some(({ defines }) => defines().has(word.key))) continue;
         const place = `${word.leaf.pointer} ${word.key}`;
         if (seen.has(place) || count >= MOST_IN_ITEM) continue;
         seen.add(place);
