@@ -15,9 +15,11 @@ export class KeptList<Item extends JsonObject = JsonObject> {
   readonly kind: ListKind<Item>;
   readonly #options: KeptListOptions;
   #kept: Item[] | undefined;
+  /** The number of changes when its listing began. */
+  #keptAt = 0;
   /** On our clock; Infinity while only the server's own word makes it stale. */
   #freshUntil = 0;
-  /** Counts the changes, so that a listing that one of them overtook does not count as fresh. */
+  /** A listing that one of them overtook does not count as fresh. */
   #changes = 0;
   #fetching: { changes: number; items: Promise<Item[]> } | undefined;
 
@@ -26,7 +28,7 @@ export class KeptList<Item extends JsonObject = JsonObject> {
     this.#options = options;
   }
 
-  /** The last listing that nothing overtook, stale or not. */
+  /** The last listing, stale or not. */
   get kept(): readonly Item[] | undefined {
     return this.#kept;
   }
@@ -54,9 +56,12 @@ export class KeptList<Item extends JsonObject = JsonObject> {
   async #fetch(changes: number): Promise<Item[]> {
     const { connection, now } = this.#options;
     const { items, ttlMs } = await listAll(this.kind, await connection(), this.#options);
-    if (changes !== this.#changes) return items;
-    this.#kept = items;
-    this.#freshUntil = ttlMs === undefined ? Infinity : now() + ttlMs;
-    return items;
+    // A later listing was quicker.
+    if (changes < this.#keptAt) return items;
+    this.#keptAt = changes;
+    // The same array while the list is the same, so that whoever compares sees at once that nothing changed.
+    if (this.#kept === undefined || JSON.stringify(this.#kept) !== JSON.stringify(items)) this.#kept = items;
+    if (changes === this.#changes) this.#freshUntil = ttlMs === undefined ? Infinity : now() + ttlMs;
+    return this.#kept;
   }
 }

@@ -293,3 +293,18 @@ test('two items of one name are both left out and named, also when one of them i
     ]),
   );
 });
+
+test('a list that is the same when it is listed anew is the same object', async () => {
+  let description = 'one';
+  const { url } = await listing('modern', ({ message }) =>
+    message.method === 'tools/list'
+      ? { tools: [{ name: 't', description, inputSchema: {} }] }
+      : LISTS[message.method!],
+  );
+  const { server } = open(http('s', url));
+  const first = await server.listTools();
+  expect(await server.listTools({ refresh: true })).toBe(first);
+  expect((await server.surface({ refresh: true })).tools).toBe(first);
+  description = 'two';
+  expect(await server.listTools({ refresh: true })).toMatchObject([{ description: 'two' }]);
+});
