@@ -2,11 +2,14 @@
 import { Command, CommanderError } from 'commander';
 import { MidspanError, messageOf } from '../errors.ts';
 import { VERSION } from '../version.ts';
+import { answerCommand } from './answer.ts';
+import { asksCommand } from './asks.ts';
 import { callCommand } from './call.ts';
 import { compareCommand } from './compare.ts';
 import { type Context, examples } from './context.ts';
 import { costCommand } from './cost.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
+import { policyCommand } from './policy.ts';
 import { createPrinter, type Printer } from './print.ts';
 import { runCommand } from './run.ts';
 import { serversCommand } from './servers.ts';
@@ -51,10 +54,20 @@ function createProgram(context: Context, exit: (code: number) => void): Command 
       `${examples('servers', 'tools --for anthropic', 'call files list_directory path=.')}
 Exit codes: 0 good, 1 failed, 2 usage or configuration, 3 needs sign-in, 4 unreachable, 5 tool error, 6 needs approval.`,
     );
-  for (const create of [serversCommand, toolsCommand, costCommand, callCommand, compareCommand, runCommand]) {
+  for (const create of [
+    serversCommand,
+    toolsCommand,
+    costCommand,
+    callCommand,
+    compareCommand,
+    runCommand,
+    policyCommand,
+    asksCommand,
+    answerCommand,
+  ]) {
     program.addCommand(create(context, exit));
   }
-  for (const command of [program, ...program.commands]) {
+  for (const command of withAll(program)) {
     command
       .exitOverride()
       .showHelpAfterError('(--help shows the options and examples)')
@@ -62,6 +75,8 @@ Exit codes: 0 good, 1 failed, 2 usage or configuration, 3 needs sign-in, 4 unrea
   }
   return program;
 }
+
+const withAll = (command: Command): Command[] => [command, ...command.commands.flatMap(withAll)];
 
 function printError(error: unknown, print: Printer): void {
   const isOurs = error instanceof MidspanError;

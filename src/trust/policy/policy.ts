@@ -9,5 +9,5 @@ export {
   type Taint,
 } from './call.ts';
 export { decide } from './decide.ts';
-export { labelSources, suggestLabels } from './labels.ts';
+export { type LabelSource, labelSources, suggestLabels } from './labels.ts';
 export { newTaint } from './taint.ts';
