@@ -22,7 +22,7 @@ export interface GatheredItem {
   /** Words before `server`, `tools` and the like. */
   serverWords: Word[];
   /** Keys of everything that the item itself defines: its name, properties, values to choose from. */
-  defines(): ReadonlySet<string>;
+  defines: () => ReadonlySet<string>;
   /** Of a tool: what names that stand for the same have in common. */
   collisionKey: string;
   description: string;

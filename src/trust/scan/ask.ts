@@ -2,7 +2,7 @@
 import type { Finding } from '../findings.ts';
 import { isObject } from '../../schema/keywords.ts';
 import { pointer } from '../../schema/reference.ts';
-import type { Json, JsonObject } from '../../types.ts';
+import type { JsonObject } from '../../types.ts';
 import { isAddressLiteral, isLoopback, isPrivateHost } from './addresses.ts';
 import { found, type ItemFinding } from './found.ts';
 import type { Explained } from './rule.ts';
@@ -43,7 +43,10 @@ function formFindings(message: string, schema: JsonObject): [string, ItemFinding
   const findings: [string, ItemFinding][] = [];
   for (const { name, field } of fields) {
     const place = ['schema', 'properties', name];
-    const told = ['title', 'description'].find((member) => asksForSecret(field[member]));
+    const told = ['title', 'description'].flatMap((member): [string, string][] => {
+      const text = field[member];
+      return typeof text === 'string' && asksForSecret(text) ? [[member, text]] : [];
+    })[0];
     if (isSecret(name) || field['format'] === 'password' || field['writeOnly'] === true)
       findings.push([
         SECRET_INPUT.id,
@@ -52,7 +55,7 @@ function formFindings(message: string, schema: JsonObject): [string, ItemFinding
     else if (told !== undefined)
       findings.push([
         SECRET_INPUT.id,
-        found({ pointer: pointer([...place, told]) }, String(field[told]), 'hard', 'critical'),
+        found({ pointer: pointer([...place, told[0]]) }, told[1], 'hard', 'critical'),
       ]);
     const fallback = field['default'];
     if (typeof fallback === 'string' && /^[a-z][a-z0-9+.-]{1,20}:\/\//i.test(fallback)) {
@@ -77,8 +80,7 @@ const SECRET_TEXT =
   /\b(?:pass(?:word|phrase|code)|(?:one[- ]time|verification|authentication|2fa|mfa|otp) (?:code|password|pin)|seed phrase|recovery (?:phrase|code|key)|mnemonic|private key|secret key|api key|access token|cvv2?|cvc|card number|social security|ssn)s?\b/gi;
 const DENIED = /\b(?:do not|don't|never|without|no|not) [^.!?\n]{0,40}$/i;
 
-function asksForSecret(text: Json | undefined): boolean {
-  if (typeof text !== 'string') return false;
+function asksForSecret(text: string): boolean {
   const start = text.slice(0, 4_096).normalize('NFKC');
   return [...start.matchAll(SECRET_TEXT)].some(
     ({ index }) => !DENIED.test(start.slice(Math.max(0, index - 60), index)),

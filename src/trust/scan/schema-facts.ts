@@ -16,7 +16,7 @@ export interface SchemaNode {
 export interface Input {
   name: string;
   /** Asked for only where something was found: most names are harmless. */
-  pointer(): string;
+  pointer: () => string;
   inKey: boolean;
   /** Where the name stands in the text there. */
   start: number;

@@ -36,7 +36,7 @@ export const HARVEST: ItemRule = {
 
 /** The text in which the name stands. */
 function namedText(value: { uriTemplate?: Json }, input: Input): string {
-  return input.start > 0 ? String(value.uriTemplate) : input.name;
+  return input.start > 0 && typeof value.uriTemplate === 'string' ? value.uriTemplate : input.name;
 }
 
 const MOST_INPUTS = 3;
@@ -55,7 +55,7 @@ export const UNEXPLAINED: ItemRule = {
     if (item.kind !== 'tool' || typeof description !== 'string') return [];
     const inputs = factsOf(item).inputs.filter(({ isTop }) => isTop);
     if (inputs.length < 2 || inputs.length > MOST_INPUTS) return [];
-    const told = stems(`${String(item.value['name'])} ${description}`);
+    const told = stems(`${item.key} ${description}`);
     const odd = inputs.filter((input) => !isAccountedFor(input, told));
     return odd.length === 1 && isFreeText(odd[0]!)
       ? [found(placeOfName(odd[0]!), odd[0]!.name, 'soft', 'low')]

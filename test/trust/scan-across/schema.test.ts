@@ -5,7 +5,8 @@ import type { ItemKind, Json, JsonObject } from '../../../src/types.ts';
 
 /** `rule:tier` and place of everything found in an item. */
 function scan(value: JsonObject, kind: ItemKind = 'tool'): string[] {
-  const item = { kind, key: String(value['name'] ?? ''), value };
+  const { name } = value;
+  const item = { kind, key: typeof name === 'string' ? name : '', value };
   return SCHEMA_RULES.flatMap((rule) =>
     rule.find(item, { label: 'one' }).map(({ tier, pointer }) => `${rule.id} ${tier} ${pointer}`),
   );
