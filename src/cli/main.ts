@@ -4,6 +4,7 @@ import { MidspanError, messageOf } from '../errors.ts';
 import { VERSION } from '../version.ts';
 import { answerCommand } from './answer.ts';
 import { asksCommand } from './asks.ts';
+import { auditCommand } from './audit.ts';
 import { callCommand } from './call.ts';
 import { compareCommand } from './compare.ts';
 import { type Context, examples } from './context.ts';
@@ -12,6 +13,7 @@ import { EXIT, exitCodeOf } from './exit.ts';
 import { policyCommand } from './policy.ts';
 import { createPrinter, type Printer } from './print.ts';
 import { runCommand } from './run.ts';
+import { runsCommand } from './runs.ts';
 import { serversCommand } from './servers.ts';
 import { watchStop } from './stop.ts';
 import { toolsCommand } from './tools.ts';
@@ -61,6 +63,8 @@ Exit codes: 0 good, 1 failed, 2 usage or configuration, 3 needs sign-in, 4 unrea
     callCommand,
     compareCommand,
     runCommand,
+    runsCommand,
+    auditCommand,
     policyCommand,
     asksCommand,
     answerCommand,

@@ -3,6 +3,8 @@ import type { JsonObject, ToolResult } from '../types.ts';
 
 export { type JournalOptions, openJournal } from './open.ts';
 export {
+  canGoOn,
+  checkResumable,
   type Choices,
   type Counts,
   newRunId,
@@ -17,6 +19,7 @@ export {
   type TurnRecord,
   unknownCalls,
 } from './runs.ts';
+export { redact, redactText } from './redact.ts';
 
 export interface CallStart {
   /** The run it belongs to; undefined for a call outside of a run. */

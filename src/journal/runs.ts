@@ -118,9 +118,6 @@ export interface Choices {
   others?: 'retry' | 'skip';
 }
 
-/** Reasons of an end after which a run may go on: nothing in its conversation is final. */
-const GOES_ON: ReadonlySet<string | undefined> = new Set(['aborted', 'failed', 'time']);
-
 /**
  * Calls of the last turn that were started and have no end, and wait for a person's choice. Those of earlier turns were
  * answered: the model was told that their outcome is unknown.
@@ -134,8 +131,28 @@ export function unknownCalls({ messages, calls }: Omit<RecordedConversation, 'ru
 }
 
 /**
+ * Whether a run can go on with these choices.
+ * @throws MidspanError `usage` when it cannot, `unapproved` when a call is unknown and nobody chose.
+ */
+export function checkResumable(found: RecordedConversation, choices: Choices): void {
+  const { run } = found;
+  if (run.status === 'running') throw busy(run);
+  if (!canGoOn(run)) {
+    throw new MidspanError({
+      code: 'usage',
+      what: `the run ${run.id} has ended (${run.reason})`,
+      next: 'Only a run that was interrupted, aborted, failed or ran out of time can go on',
+    });
+  }
+  const unknown = unknownCalls(found);
+  checkNamed(run, unknown, choices);
+  const open = unknown.filter((call) => choiceOf(call, choices) === undefined);
+  if (open.length > 0) throw undecided(run, open);
+}
+
+/**
  * Takes over a run that was interrupted, or that was aborted, failed or ran out of time.
- * @throws MidspanError `usage` when it cannot go on, `unapproved` when a call is unknown and nobody chose.
+ * @throws MidspanError as `checkResumable`.
  */
 export function takeOver(
   store: Store,
@@ -144,22 +161,22 @@ export function takeOver(
 ): { run: RecordedRun; resumption: Resumption } {
   return store.write(() => {
     const found = recordedRun(store, id);
+    checkResumable(found, choices);
     const { run, messages } = found;
-    checkResumable(run);
-    const unknown = unknownCalls(found);
-    checkNamed(run, unknown, choices);
-    const chosen = unknown.map((call) => ({ call, choice: choiceOf(call, choices) }));
-    const open = chosen.filter(({ choice }) => choice === undefined);
-    if (open.length > 0)
-      throw undecided(
-        run,
-        open.map(({ call }) => call),
-      );
-    for (const { call, choice } of chosen) if (choice !== undefined) store.calls.settle(call.id, choice);
+    for (const call of unknownCalls(found)) {
+      const choice = choiceOf(call, choices);
+      if (choice !== undefined) store.calls.settle(call.id, choice);
+    }
     if (!store.runs.take(run.id)) throw busy(run);
     return { run, resumption: resumptionOf(store, run, messages) };
   });
 }
+
+/** Whether nothing in the conversation of a run is final, so that it may go on. */
+export const canGoOn = ({ status, reason }: Pick<RecordedRun, 'status' | 'reason'>): boolean =>
+  status === 'interrupted' || (status === 'ended' && GOES_ON.has(reason));
+
+const GOES_ON: ReadonlySet<string | undefined> = new Set(['aborted', 'failed', 'time']);
 
 function resumptionOf(store: Store, run: RecordedRun, messages: Message[]): Resumption {
   const answered = new Map<string, ToolResult>();
@@ -205,16 +222,6 @@ const isOpen = ({ status, milliseconds }: StoredCall): boolean =>
 function choiceOf({ call = '' }: StoredCall, { retry, skip, others }: Choices): 'retry' | 'skip' | undefined {
   if (retry?.includes(call) === true) return 'retry';
   return skip?.includes(call) === true ? 'skip' : others;
-}
-
-function checkResumable(run: RecordedRun): void {
-  if (run.status === 'running') throw busy(run);
-  if (run.status === 'interrupted' || GOES_ON.has(run.reason)) return;
-  throw new MidspanError({
-    code: 'usage',
-    what: `the run ${run.id} has ended (${run.reason})`,
-    next: 'Only a run that was interrupted, aborted, failed or ran out of time can go on',
-  });
 }
 
 function checkNamed(

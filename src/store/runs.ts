@@ -169,33 +169,33 @@ export function runTable(db: Sqlite, processes: Processes, now: () => number): R
         // Calls that were left open keep their process, so that they stay unknown.
         return true;
       }),
-    prune: (before) =>
-      db.write(() => {
+    prune(before) {
+      const pruned = db.write(() => {
         const runs = db
           .all('SELECT * FROM runs WHERE started < ?', before)
           .map(runOf)
           .filter(({ status }) => status !== 'running');
-        for (const { id } of runs) {
-          for (const sql of [
-            'DELETE FROM messages WHERE run = ?',
-            'DELETE FROM calls WHERE run = ?',
-            'DELETE FROM runs WHERE id = ?',
-          ])
-            db.run(sql, id);
-        }
+        for (const { id } of runs) for (const sql of OF_A_RUN) db.run(sql, id);
         const calls = db.run(
-          'DELETE FROM calls WHERE started < ? AND status IS NOT NULL AND (run IS NULL OR run NOT IN (SELECT id FROM runs))',
+          `DELETE FROM calls WHERE started < ? AND status IS NOT NULL
+            AND (run IS NULL OR run NOT IN (SELECT id FROM runs))`,
           before,
         );
-        const asks = db.run(
-          'DELETE FROM asks WHERE created < ? AND (answer IS NOT NULL OR deadline < ?)',
-          before,
-          now(),
-        );
-        return { runs: runs.length, calls, asks };
-      }),
+        const settled = 'DELETE FROM asks WHERE created < ? AND (answer IS NOT NULL OR deadline < ?)';
+        return { runs: runs.length, calls, asks: db.run(settled, before, now()) };
+      });
+      // What was deleted is not left in the free pages of the file.
+      db.run('VACUUM');
+      return pruned;
+    },
   };
 }
+
+const OF_A_RUN = [
+  'DELETE FROM messages WHERE run = ?',
+  'DELETE FROM calls WHERE run = ?',
+  'DELETE FROM runs WHERE id = ?',
+];
 
 const runReader =
   (isGone: (process: number) => boolean) =>
