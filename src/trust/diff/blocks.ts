@@ -1,11 +1,21 @@
 /** Details and findings as lines. What a server said always stands behind a mark and a bar of ours, which it cannot write. */
 import type { Finding } from '../findings.ts';
 import type { Detail } from './details.ts';
-import { counted, drawn, type Line, named, type Part, rowsOf, type Style } from './lines.ts';
+import {
+  columnsOf,
+  counted,
+  drawn,
+  type Line,
+  named,
+  type Part,
+  plain,
+  rowsOf,
+  type Style,
+} from './lines.ts';
 import type { Run } from './words.ts';
 
 export interface Shown {
-  /** Columns of a row. Default 100. */
+  /** Columns of a row of text; marks and bars come before it, six columns at most. Default 74. */
   width?: number;
   /** Unchanged stretches in full. */
   full?: boolean;
@@ -14,10 +24,13 @@ export interface Shown {
 /** Marks of what changed; without them (the first look at a server) everything is new and is shown plainly. */
 export type Marking = 'marked' | 'plain';
 
-const WIDTH = 100;
+export const WIDTH = 74;
 /** Unchanged text longer than this is folded down to what stands next to a change. */
 const FOLDED_FROM = 240;
 const CONTEXT = 80;
+
+/** Marks and bars before a row. */
+const LEAD = 6;
 
 const SIGNS = { added: '+', removed: '-', changed: '~', kept: ' ' } as const;
 const STYLES: Readonly<Record<string, Style>> = { added: 'green', removed: 'red', changed: 'yellow' };
@@ -37,7 +50,8 @@ export function detailLines(details: readonly Detail[], shown: Shown, marking: M
     const place = named(isSchema ? pointer.slice(member.length + 1) || '/' : pointer);
     const style = marking === 'marked' ? STYLES[op] : undefined;
     const sign = marking === 'marked' ? SIGNS[op] : ' ';
-    if (fact !== undefined) lines.push(...factLines(`${sign} ${place} `, fact, style, shown));
+    if (fact !== undefined)
+      lines.push(...factLines(pointer === '' ? `${sign} ` : `${sign} ${place} `, fact, style, shown));
     if (fact !== undefined) head = pointer;
     if (runs === undefined) continue;
     // A description right under its schema needs no place of its own.
@@ -86,6 +100,15 @@ function edge(text: string, index: number, step: 1 | -1): number {
     if (text[place] === ' ') return place + 1;
   }
   return (text.codePointAt(index - 1) ?? 0) > 0xffff ? index + 1 : index;
+}
+
+/**
+ * A line of ours with names of a server in it. When it is longer than the screen, what goes on below is set in, so that
+ * nothing of a server ever stands where a line begins.
+ */
+export function fit(line: Line, { width = WIDTH }: Shown): Line[] {
+  if (columnsOf(plain(line)) <= width + LEAD) return [line];
+  return rowsOf(plain(line), width).map((row, index) => [index === 0 ? row : `${' '.repeat(LEAD)}${row}`]);
 }
 
 const SEVERE: readonly string[] = ['critical', 'high'];

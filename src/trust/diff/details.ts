@@ -46,6 +46,7 @@ export function detailsOf(was: JsonObject | undefined, now: JsonObject | undefin
 /** One text as a whole, such as the instructions of a server. */
 export function textDetail(pointer: string, was: string | undefined, now: string | undefined): Detail {
   const op = was === undefined ? 'added' : now === undefined ? 'removed' : 'changed';
+  if ((was ?? '') === (now ?? '')) return { op, pointer, fact: '""' };
   return { op, pointer, runs: wordRuns(drawnText(was ?? ''), drawnText(now ?? '')) };
 }
 

@@ -1,8 +1,9 @@
 /** The first look at a server: exactly what a model would be shown of it, and how it is reached, on one screen. */
 import type { JsonObject, Surface, ToolLabel } from '../../types.ts';
 import { type Finding, judge } from '../findings.ts';
-import { type Change, type Digest, type Identity, itemDigest } from '../lock/lock.ts';
-import { detailLines, findingLines, type Shown } from './blocks.ts';
+import { itemDigest } from '../lock/digest.ts';
+import type { Change, Digest, Identity } from '../lock/lock.ts';
+import { detailLines, findingLines, fit, type Shown, WIDTH } from './blocks.ts';
 import { detailsOf, textDetail } from './details.ts';
 import { counted, drawn, type Line, named, rowsOf } from './lines.ts';
 import { readable, tokensOf } from './review.ts';
@@ -12,8 +13,8 @@ export interface FirstUse {
   identity: Identity;
   surface: Surface;
   findings: readonly Finding[];
-  /** By tool: what the host suggests, and a person confirms by approving. */
-  labels: ReadonlyMap<string, readonly ToolLabel[]>;
+  /** What the host suggests for a tool, and a person confirms by approving. */
+  labels: (tool: JsonObject) => readonly ToolLabel[];
 }
 
 const LISTS = [
@@ -27,7 +28,7 @@ export function firstUseText(first: FirstUse, shown: Shown = {}): Line[] {
   const { tools = [], instructions, serverInfo } = surface;
   const total = [instructions, ...tools].reduce<number>((sum, value) => sum + tokensOf(value), 0);
   const itself = ({ kind }: Finding): boolean => kind === 'server';
-  return [
+  const lines: Line[] = [
     [
       { style: 'bold', text: named(label) },
       '  seen for the first time: this is all that a model would be shown of it',
@@ -49,38 +50,45 @@ export function firstUseText(first: FirstUse, shown: Shown = {}): Line[] {
     ...LISTS.flatMap(([kind, member, key]) => nameLines(kind, surface[member], key, findings, shown)),
     [],
   ];
+  return lines.flatMap((line) => fit(line, shown));
 }
 
 /** The same as changes, everything new: for JSON, Markdown and SARIF. */
 export function firstChanges({ identity, surface, findings }: Omit<FirstUse, 'label' | 'labels'>): Change[] {
-  const change = (
-    kind: Change['kind'],
-    key: string,
-    now: JsonObject | string,
-    nowDigest: Digest,
-  ): Change => ({
+  const change = (kind: Change['kind'], key: string, now: JsonObject | string, digest?: Digest): Change => ({
     kind,
     key,
     class: 'new',
     effect: 'withhold',
-    what: 'nobody has approved it yet',
+    what: digest === undefined ? NO_DIGEST : 'nobody has approved it yet',
     facets: [],
     now,
-    nowDigest,
+    ...(digest !== undefined && { nowDigest: digest }),
     findings: findings.filter((finding) => finding.kind === kind && finding.key === key),
   });
-  const { instructions, tools = [] } = surface;
+  const { instructions, tools } = surface;
+  const items = (kind: Change['kind'], list: readonly JsonObject[] = [], member: string): Change[] =>
+    list.map((item) => change(kind, keyOf(item, member), item, digestOf(kind, item)));
   return [
     change('server', '', { ...identity }, identity.digest),
     ...(instructions === undefined
       ? []
-      : [change('instructions', '', instructions, itemDigest('instructions', instructions))]),
-    ...([['tool', 'tools', 'name'], ...LISTS] as const).flatMap(([kind, member, key]) =>
-      (member === 'tools' ? tools : (surface[member] ?? [])).map((item) =>
-        change(kind, keyOf(item, key), item, itemDigest(kind, item)),
-      ),
-    ),
+      : [change('instructions', '', instructions, digestOf('instructions', instructions))]),
+    ...items('tool', tools, 'name'),
+    ...LISTS.flatMap(([kind, member, key]) => items(kind, surface[member], key)),
   ];
+}
+
+const NO_DIGEST = 'it holds half a character, which has no digest, so that it cannot be approved';
+
+/** Undefined for what RFC 8785 has no form for: it can be read, but not approved. */
+function digestOf(kind: Change['kind'], value: JsonObject | string): Digest | undefined {
+  try {
+    return itemDigest(kind, value);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 function identityLines(identity: Identity, shown: Shown): Line[] {
@@ -106,7 +114,7 @@ function identityLines(identity: Identity, shown: Shown): Line[] {
 }
 
 /** A fact of ours and its value, the whole of it. */
-function facts(name: string, value: string, { width = 100 }: Shown): Line[] {
+function facts(name: string, value: string, { width = WIDTH }: Shown): Line[] {
   if (value === '') return [];
   return rowsOf(value, width - 18).map((row, index) => [
     { style: 'dim', text: `  ${(index === 0 ? name : '').padEnd(14)}` },
@@ -139,7 +147,7 @@ function toolLines(tool: JsonObject, { findings, labels }: FirstUse, shown: Show
   const key = keyOf(tool, 'name');
   const found = findings.filter((finding) => finding.kind === 'tool' && finding.key === key);
   const { name: _, ...rest } = tool;
-  const suggested = labels.get(key) ?? [];
+  const suggested = labels(tool);
   return [
     [
       ...WARNINGS[judge(found)],
@@ -147,8 +155,8 @@ function toolLines(tool: JsonObject, { findings, labels }: FirstUse, shown: Show
       `  about ${counted(tokensOf(tool), 'token')}`,
       suggested.length === 0 ? '' : `; suggested labels: ${suggested.join(', ')}`,
     ],
-    ...detailLines(detailsOf(undefined, rest), shown, 'plain'),
-    ...findingLines(found, shown),
+    ...detailLines(detailsOf(undefined, rest), shown, 'plain').map((line): Line => ['  ', ...line]),
+    ...findingLines(found, shown).map((line): Line => ['  ', ...line]),
   ];
 }
 
@@ -164,7 +172,7 @@ function nameLines(
   return [
     [],
     [{ style: 'bold', text: counted(items.length, kind) }],
-    ...rowsOf(names.join(', '), shown.width ?? 100).map((row): Line => [`  ${row}`]),
+    ...rowsOf(names.join(', '), shown.width ?? WIDTH).map((row): Line => [`  ${row}`]),
     ...findingLines(
       findings.filter((finding) => finding.kind === kind),
       shown,

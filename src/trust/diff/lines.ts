@@ -52,7 +52,7 @@ function wrapped(line: string, width: number): string[] {
   const rows: string[] = [];
   let [row, used, afterSpace] = ['', 0, 0];
   for (const character of line) {
-    const columns = (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1;
+    const columns = columnsOf(character);
     // One space may hang over: it is not seen there.
     const hangs = character === ' ' && !row.endsWith(' ');
     if (used + columns > width && row !== '' && !hangs) {
@@ -70,9 +70,13 @@ function wrapped(line: string, width: number): string[] {
   return [...rows, row];
 }
 
-function columnsOf(text: string): number {
+/** East Asian scripts and emoji, and everything above them. */
+const WIDE = /[\u1100-\u115F\u2E80-\u{10FFFF}]|\p{Emoji_Presentation}/u;
+
+/** Columns on a terminal; rather too many than too few, since a row that is longer than the screen goes on at its edge. */
+export function columnsOf(text: string): number {
   let columns = 0;
-  for (const character of text) columns += (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1;
+  for (const character of text) columns += character >= '\u1100' && WIDE.test(character) ? 2 : 1;
   return columns;
 }
 

@@ -1,18 +1,18 @@
 /** Changes for a person to read. */
 import type { Effect } from '../lock/lock.ts';
-import { detailLines, findingLines, type Shown } from './blocks.ts';
+import { detailLines, findingLines, fit, type Shown } from './blocks.ts';
 import { counted, drawn, type Line, named, type Style } from './lines.ts';
 import type { Review, Reviewed } from './review.ts';
 
 export const VERDICTS: Readonly<Record<Effect, { word: string; style: Style; means: string }>> = {
   stop: { word: 'STOPPED', style: 'red', means: 'nothing of this server is shown or called' },
-  withhold: { word: 'WITHHELD', style: 'red', means: 'it is not shown to a model and not called' },
+  withhold: { word: 'WITHHELD', style: 'red', means: 'not shown to a model, not called' },
   'serve-pinned': {
     word: 'AS APPROVED',
     style: 'yellow',
-    means: 'models are shown what was approved before',
+    means: 'models go on seeing what was approved',
   },
-  inform: { word: 'NOTED', style: 'dim', means: 'nothing has to be approved' },
+  inform: { word: 'NOTED', style: 'dim', means: 'nothing to approve' },
 };
 
 /** @returns no line for servers of which nothing changed. */
@@ -38,21 +38,12 @@ export function summaryOf(reviews: readonly Review[]): string {
 }
 
 function serverLines({ label, reviewed, note, items, gone }: Review, shown: Shown): Line[] {
+  const goneText = `No longer there (${gone.length}): ${gone.map(itemName).join(', ')}`;
   return [
-    [{ style: 'bold', text: named(label) }, `  ${approvedOf(reviewed)}`],
-    ...(note === undefined ? [] : [[{ style: 'yellow' as const, text: note }]]),
+    ...fit([{ style: 'bold', text: named(label) }, `  ${approvedOf(reviewed)}`], shown),
+    ...(note === undefined ? [] : fit([{ style: 'yellow', text: note }], shown)),
     ...items.flatMap((item) => [[], ...itemLines(item, shown)]),
-    ...(gone.length === 0
-      ? []
-      : [
-          [],
-          [
-            {
-              style: 'dim' as const,
-              text: `No longer there (${gone.length}): ${gone.map(itemName).join(', ')}`,
-            },
-          ],
-        ]),
+    ...(gone.length === 0 ? [] : [[], ...fit([{ style: 'dim', text: goneText }], shown)]),
     [],
   ];
 }
@@ -75,14 +66,17 @@ function itemLines(item: Reviewed, shown: Shown): Line[] {
   const formerly = renamedFrom === undefined ? '' : `, formerly ${named(renamedFrom)}`;
   const touched = facets.length === 0 ? '' : ` (${facets.map(named).join(', ')})`;
   const cost = costOf(item);
-  return [
-    [{ style, text: word }, ' ', { style: 'bold', text: itemName(item) }, `${formerly}${touched}: ${means}`],
-    ...verdicts.map(({ what }): Line => [`  ${what}`]),
-    ...[...detailLines(details, shown, 'marked'), ...findingLines(findings, shown)].map((line) => [
-      '  ',
-      ...line,
-    ]),
+  const title = { style: 'bold' as const, text: itemName(item) };
+  const lines: Line[] = [
+    [{ style, text: word }, ' ', title, `${formerly}${touched}: ${means}`],
+    ...verdicts.map(({ what }) => [`  ${what}`]),
+    ...detailLines(details, shown, 'marked').map((line) => ['  ', ...line]),
+    ...findingLines(findings, shown).map((line) => ['  ', ...line]),
     ...(cost === undefined ? [] : [[{ style: 'dim' as const, text: `  ${cost}` }]]),
+  ];
+  return [
+    ...lines.flatMap((line) => fit(line, shown)),
+    // On one line however long, to be copied.
     ...(approve === undefined
       ? []
       : [['  approve with  ', { style: 'bold' as const, text: drawn(approve) }]]),

@@ -11,7 +11,8 @@ export interface Run {
  * A drawn character is one word, so that a hidden one shows as added or removed by itself; a version, a path and a
  * hyphenated word are one, too.
  */
-const WORD = /⟨[^⟨⟩\n]{1,80}⟩|[\p{L}\p{N}\p{M}_]+(?:[-.:/@][\p{L}\p{N}\p{M}_]+)*|\n|[^\S\n]+|./gsu;
+const WORD =
+  /⟨[^⟨⟩\n]{1,80}⟩|[-.~@/]{0,3}[\p{L}\p{N}\p{M}_]+(?:[-.:/@]{1,2}[\p{L}\p{N}\p{M}_]+)*|\n|[^\S\n]+|./gsu;
 
 /** Beyond so many changed words the texts have little in common, and the search would take long. */
 const MAX_EDITS = 1000;
