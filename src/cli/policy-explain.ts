@@ -46,7 +46,7 @@ export async function explain(
 ): Promise<number> {
   const { print } = context;
   return withStore(context, options, async (store, config) => {
-    const { decide, labelSources, newTaint } = await import('../trust/policy/policy.ts');
+    const { decide, labelSources } = await import('../trust/policy/policy.ts');
     const { label, tool } = ownerOf(name, config);
     const pin = (await pinsOf(config)).get(`${label}/${tool}`);
     const { annotations } = pin?.definition ?? {};
@@ -61,14 +61,12 @@ export async function explain(
     };
     const remembered = (wanted: PolicyCall) =>
       pin === undefined ? undefined : store?.remembered.get(wanted);
-    const seen = (untrusted: boolean, secret: boolean): Taint => {
-      const taint = newTaint();
-      const nothing = { content: [] };
-      if (untrusted)
-        taint.saw({ label: '(assumed)', tool: 'strangers', labels: ['untrusted'] }, nothing, false);
-      if (secret) taint.saw({ label: '(assumed)', tool: 'data', labels: ['private'] }, nothing, false);
-      return taint;
-    };
+    const seen = (untrusted: boolean, secret: boolean): Taint => ({
+      untrusted: untrusted ? ['assumed'] : [],
+      private: secret ? ['assumed'] : [],
+      suspicious: [],
+      saw: () => undefined,
+    });
     const { untrusted = false, private: secret = false } = options;
     const decided = decide(config.policy, call, { taint: seen(untrusted, secret), remembered });
     const tainted = decide(config.policy, call, { taint: seen(true, true), remembered });

@@ -91,7 +91,7 @@ describe('midspan policy explain', () => {
     expect((await midspan('policy', 'explain', 'files/write', 'path=a.txt')).out).toBe(
       [
         'files/write  allow by rules[0]',
-        '  rules[0] allows it: our own folder.',
+        '  rules[0] of the policy allows it: our own folder.',
         '  rules[0]  allow  files/write; arguments {"required":["path"]} (our own folder)',
         '  no labels',
         '  after text of strangers and private data: ask by taint',

@@ -44,7 +44,7 @@ function baseOf(policy: Policy, call: PolicyCall, labels: ToolLabel[]): Base {
     return {
       action: rule.action,
       rule: name,
-      why: sentence(`${name} ${VERBS[rule.action]}`, rule.reason),
+      why: sentence(`${name} of the policy ${VERBS[rule.action]}`, rule.reason),
       coversTaint: rule.action === 'allow' && rule.tainted === 'allow',
     };
   }
@@ -155,6 +155,6 @@ function listed(names: readonly string[]): string | undefined {
 }
 
 const sentence = (text: string, reason: string | undefined): string => {
-  const whole = reason === undefined ? `${text} by the policy` : `${text}: ${reason}`;
+  const whole = reason === undefined ? text : `${text}: ${reason}`;
   return /[.!?]$/.test(whole) ? whole : `${whole}.`;
 };

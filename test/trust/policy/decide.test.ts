@@ -72,7 +72,7 @@ describe('rules', () => {
       { tools: ['files/*'], action: 'deny' },
     ]);
     expect(said(decided(policy))).toBe('allow by rules[1]');
-    expect(decided(policy).why).toBe('rules[1] allows it: our own folder.');
+    expect(decided(policy).why).toBe('rules[1] of the policy allows it: our own folder.');
     expect(said(decided(policy, { tool: 'move' }))).toBe('deny by rules[2]');
     expect(said(decided(policy, { label: 'other' }))).toBe('ask by default');
   });
