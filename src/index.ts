@@ -7,11 +7,15 @@ import { MidspanError } from './errors.ts';
 import { type Cost, costOf } from './host/cost.ts';
 import { type CoreHost, type HostOptions, openCore } from './host/host.ts';
 import { READ_RESULT } from './host/kept.ts';
+import { newSession, type Session } from './host/session.ts';
 import { countedModel } from './models/count.ts';
 import { type Model, MODEL_FORMS, openModel, type OpenModelOptions } from './models/index.ts';
 import type { Run } from './run/events.ts';
-import type { RunOptions } from './run/options.ts';
+import type { RunHost, RunOptions } from './run/options.ts';
+import { keptOptions, optionsOf } from './run/recorded.ts';
 import { run } from './run/run.ts';
+import { type Choices, newRunId, openJournal, recordedRun, recordRun, takeOver } from './journal/journal.ts';
+import { openStore, type Store } from './store/store.ts';
 import { usageFile } from './store/usage.ts';
 import { verdictFile } from './store/verdicts.ts';
 
@@ -20,15 +24,23 @@ export interface OpenOptions extends HostOptions {
   env?: Readonly<Record<string, string | undefined>>;
   /** Where a configuration file is looked for, upwards. Default: the process's working directory. */
   cwd?: string;
+  /**
+   * Where calls, asks and decisions are recorded and a person's words are kept. Default: `.midspan/` beside the
+   * configuration's file, opened at the first use. false: nothing is recorded. A store that is given stays open.
+   */
+  store?: Store | false;
 }
 
 export interface HostRunOptions
-  extends Omit<RunOptions, 'model' | 'messages'>, Omit<OpenModelOptions, 'env'> {
+  extends Omit<RunOptions, 'model' | 'messages' | 'journal' | 'resumption'>, Omit<OpenModelOptions, 'env'> {
   /** `anthropic:<model>`, `openai:<model>`, `script:<file>`, …, or a model that was opened before. */
   model: string | Model;
   /** A question, or the conversation so far. */
   messages: string | readonly Message[];
 }
+
+/** What is not given here is as the run was started with. */
+export interface ResumeOptions extends Choices, Partial<Omit<HostRunOptions, 'messages'>> {}
 
 export interface Host extends CoreHost {
   /**
@@ -37,6 +49,13 @@ export interface Host extends CoreHost {
    * @throws MidspanError `usage` or `config` for a model that cannot be opened and for options that make no sense.
    */
   run(options: HostRunOptions): Run;
+  /**
+   * Goes on with a recorded run that was interrupted, aborted, failed or ran out of time: calls that have ended are not
+   * run again, and for each whose outcome is unknown a choice is needed.
+   * @param id of the run, or a beginning of it that no other run has.
+   * @throws MidspanError `usage` when it cannot go on; `unapproved`, with the calls in `data`, when a choice is missing.
+   */
+  resume(id: string, options?: ResumeOptions): Run;
   /**
    * What the tools cost in every request. With a model whose key is there its provider counts; otherwise it is an
    * estimate, and says so.
@@ -65,8 +84,10 @@ export interface CostOptions {
 export async function openHost(source?: string | Config | object, options: OpenOptions = {}): Promise<Host> {
   const { env = process.env, cwd = process.cwd() } = options;
   const config = await configOf(source, env, cwd);
-  const stored = { ...storeOf(config), ...options };
+  const store = options.store ?? storeOf(config);
+  const stored = { ...filesOf(config), ...(store !== false && recordIn(store)), ...options };
   const core = await openCore(config, stored);
+  if (store !== false && options.store === undefined) core.onClosed(() => store.close());
   return Object.assign(core, {
     async cost({ model, dialect = 'anthropic', baseUrl, signal }: CostOptions = {}): Promise<Cost> {
       const named =
@@ -78,27 +99,66 @@ export async function openHost(source?: string | Config | object, options: OpenO
       };
       return costOf(subject, named?.dialect ?? dialect, named, signal ?? new AbortController().signal);
     },
-    run: ({ model, baseUrl, dialect, messages, results, ...rest }: HostRunOptions): Run =>
-      run(
-        {
-          catalog: () => ({ tools: core.catalog().entries }),
-          onCatalog: (changed) => core.on(({ type }) => type === 'catalog' && changed()),
-          call: (request, settings) => core.call(request, settings),
-          delegate: (model, options) => core.delegate(model, options),
-          approve: (call, options) => core.approve(call, options),
-        },
-        {
-          ...rest,
-          results: { ...(canRead(rest.tools) && core.keep !== undefined && { keep: core.keep }), ...results },
-          model: modelOf(model, {
-            env,
-            ...(baseUrl !== undefined && { baseUrl }),
-            ...(dialect !== undefined && { dialect }),
-          }),
-          messages: conversationOf(messages),
-        },
-      ),
+    run({ model: named, messages, ...options }: HostRunOptions): Run {
+      const id = newRunId();
+      const model = modelOf(named, accessOf(options, env));
+      const journal =
+        store === false
+          ? undefined
+          : recordRun(store, { id, model: model.name, options: keptOptions(options) });
+      const more = { ...options, ...(journal !== undefined && { journal }) };
+      return begin(core, newSession(id), { ...more, model, messages: conversationOf(messages) });
+    },
+    resume(id: string, { model: named, retry, skip, others, ...options }: ResumeOptions = {}): Run {
+      if (store === false)
+        throw new MidspanError({
+          code: 'usage',
+          what: 'this host records no runs',
+          next: 'Open it with a store',
+        });
+      const { run: found } = recordedRun(store, id);
+      const kept = { ...optionsOf(found), ...options };
+      // Opened first: a run that cannot go on stays where it is.
+      const model = modelOf(named ?? found.model, accessOf(kept, env));
+      const choices = { ...(retry && { retry }), ...(skip && { skip }), ...(others && { others }) };
+      const { run: taken, resumption } = takeOver(store, found.id, choices);
+      const journal = recordRun(store, { id: taken.id, model: model.name, options: taken.options });
+      const more = { ...kept, journal, resumption };
+      return begin(core, newSession(taken.id, taken.taint), { ...more, model, messages: [] });
+    },
   });
+}
+
+function begin(
+  core: CoreHost,
+  session: Session,
+  { results, ...options }: RunOptions & Partial<OpenModelOptions>,
+): Run {
+  const keep = canRead(options.tools) ? core.keep : undefined;
+  return run(runHostOf(core, session), {
+    ...options,
+    results: { ...(keep !== undefined && { keep }), ...results },
+  });
+}
+
+const accessOf = (
+  { baseUrl, dialect }: Pick<OpenModelOptions, 'baseUrl' | 'dialect'>,
+  env: OpenModelOptions['env'],
+): OpenModelOptions => ({
+  ...(env !== undefined && { env }),
+  ...(baseUrl !== undefined && { baseUrl }),
+  ...(dialect !== undefined && { dialect }),
+});
+
+/** The host as one run sees it: what is seen and remembered in it stays in it. */
+function runHostOf(core: CoreHost, session: Session): RunHost {
+  return {
+    catalog: () => ({ tools: core.catalog().entries }),
+    onCatalog: (changed) => core.on(({ type }) => type === 'catalog' && changed()),
+    call: (request, settings) => core.call(request, { ...settings, session }),
+    delegate: (model, options) => core.delegate(model, options),
+    approve: (call, options) => core.approve(call, { ...options, session }),
+  };
 }
 
 async function configOf(
@@ -152,8 +212,18 @@ const isConfig = (source: object): source is Config =>
 const canRead = (globs: RunOptions['tools']): boolean =>
   globs === undefined || (globs !== 'none' && globs.length > 0 && picomatch([...globs])(READ_RESULT));
 
-/** What outlives the process is kept beside the configuration; one without a file leaves nothing behind. */
-function storeOf({ path }: Config): Pick<HostOptions, 'verdicts' | 'usage'> {
+/** The store of a configuration, beside its file; false for one without a file, which leaves nothing behind. */
+export function storeOf({ path }: Config): Store | false {
+  return path === undefined ? false : openStore(join(path, '..', '.midspan'));
+}
+
+const recordIn = (store: Store): Pick<HostOptions, 'journal' | 'remembered'> => ({
+  journal: openJournal(store),
+  remembered: store.remembered,
+});
+
+/** Small files that every command may read at no cost. */
+function filesOf({ path }: Config): Pick<HostOptions, 'verdicts' | 'usage'> {
   if (path === undefined) return {};
   const folder = join(path, '..', '.midspan');
   return { verdicts: verdictFile(join(folder, 'eras.json')), usage: usageFile(join(folder, 'usage.json')) };
@@ -161,6 +231,8 @@ function storeOf({ path }: Config): Pick<HostOptions, 'verdicts' | 'usage'> {
 
 export type { Answer, Ask, Asks } from './asks/asks.ts';
 export { nobody } from './asks/asks.ts';
+export { type Answerer, type AskEvent, type AskQueue, askQueue, type AskQueueOptions } from './asks/queue.ts';
+export type { PendingAsk } from './asks/rows.ts';
 export {
   type ComparedHost,
   compare,
@@ -185,6 +257,21 @@ export type {
 export { type ErrorCode, MidspanError } from './errors.ts';
 export type { CallOutcome, CallRequest, CallSettings } from './host/call.ts';
 export type { Catalog, CatalogEntry, HiddenTool } from './host/catalog.ts';
+export type { RememberedDecisions } from './host/permission.ts';
+export { newSession, type Session } from './host/session.ts';
+export {
+  type AuditEvent,
+  type CallEnd,
+  type CallStart,
+  type Choices,
+  type Journal,
+  type RecordedRun,
+  recordedRun,
+  recordedRuns,
+  unknownCalls,
+} from './journal/journal.ts';
+export { openStore, type Store } from './store/store.ts';
+export type { Action, Policy, PolicyRule, ToolLabel, TrustSettings } from './types.ts';
 export type { Cost, GroupCost, ServerCost, ToolCost } from './host/cost.ts';
 export type { Delegation } from './host/delegation.ts';
 export type { HostEvent, HostOptions, ServerStatus } from './host/host.ts';

@@ -40,7 +40,7 @@ const contenders = {
   async host() {
     const { openHost } = await import('../../dist/index.js');
     const entry = url === undefined ? { command, args, era } : { type: 'http', url, era };
-    const host = await openHost({ mcpServers: { up: entry } });
+    const host = await openHost({ policy: 'allow', mcpServers: { up: entry } });
     const call = async (name, args) => {
       const { result, status, error } = await host.call({ name: `up__${name}`, arguments: args });
       if (status !== 'done') throw error;

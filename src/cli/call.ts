@@ -53,35 +53,39 @@ async function call(
   const { parseArguments, readArguments } = await import('./arguments.ts');
   const text = options.args === '-' ? await readStdin(context) : options.args;
   const start = text === undefined ? {} : parseArguments(text);
-  return withHost(context, { config: options.config, only: label, patient: true }, async (host) => {
-    const schema = schemaOf(host, label, tool);
-    const args = await readArguments(words, schema, start, (file) =>
-      readFile(path.resolve(cwd, file), 'utf8'),
-    );
-    print.status(`Calling ${tool} of ${label}`);
-    const { result, error, status } = await host.call(
-      { label, tool, arguments: args },
-      {
-        signal,
-        approved: true,
-        onProgress: ({ progress, total, message }) =>
-          print.status(
-            `${tool}: ${total === undefined ? progress : `${progress} of ${total}`}${message === undefined ? '' : ` ${message}`}`,
-          ),
-      },
-    );
-    print.status(undefined);
-    if (options.json === true) print.json(result);
-    else if (status === 'done') (await import('./result.ts')).printResult(result, print);
-    if (status === 'done') {
-      if (result.isError !== true) return EXIT.good;
-      if (options.json !== true)
-        print.note({ style: 'red', text: 'error' }, ` ${label}: ${tool} answered with an error.`);
-      return EXIT.toolError;
-    }
-    if (options.json === true) return error === undefined ? EXIT.failed : exitCodeOf(error);
-    throw error ?? new MidspanError({ code: 'internal', label, what: `the call ended as ${status}` });
-  });
+  return withHost(
+    context,
+    { config: options.config, only: label, patient: true, calls: {} },
+    async (host) => {
+      const schema = schemaOf(host, label, tool);
+      const args = await readArguments(words, schema, start, (file) =>
+        readFile(path.resolve(cwd, file), 'utf8'),
+      );
+      print.status(`Calling ${tool} of ${label}`);
+      const { result, error, status } = await host.call(
+        { label, tool, arguments: args },
+        {
+          signal,
+          approved: true,
+          onProgress: ({ progress, total, message }) =>
+            print.status(
+              `${tool}: ${total === undefined ? progress : `${progress} of ${total}`}${message === undefined ? '' : ` ${message}`}`,
+            ),
+        },
+      );
+      print.status(undefined);
+      if (options.json === true) print.json(result);
+      else if (status === 'done') (await import('./result.ts')).printResult(result, print);
+      if (status === 'done') {
+        if (result.isError !== true) return EXIT.good;
+        if (options.json !== true)
+          print.note({ style: 'red', text: 'error' }, ` ${label}: ${tool} answered with an error.`);
+        return EXIT.toolError;
+      }
+      if (options.json === true) return error === undefined ? EXIT.failed : exitCodeOf(error);
+      throw error ?? new MidspanError({ code: 'internal', label, what: `the call ended as ${status}` });
+    },
+  );
 }
 
 /** @throws MidspanError why there is no such tool, or why the server cannot be reached. */

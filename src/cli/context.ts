@@ -1,9 +1,12 @@
 /** What every command is given, and how it opens the host. */
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Command } from 'commander';
-import type { Config, Host } from '../index.ts';
+import { type AskQueue, askQueue } from '../asks/queue.ts';
+import type { Config, Host, Store } from '../index.ts';
+import type { PolicyRule } from '../types.ts';
 import { MidspanError } from '../errors.ts';
 import type { Printer } from './print.ts';
+import { terminalAsks } from './terminal-asks.ts';
 
 export interface Context {
   print: Printer;
@@ -36,11 +39,20 @@ export const examples = (...lines: string[]): string =>
 /** Opens the configured servers, or only one of them, and closes them whatever happens. */
 export async function withHost<T>(
   context: Context,
-  options: { config?: string | undefined; only?: string; patient?: boolean; strict?: readonly string[] },
+  options: {
+    config?: string | undefined;
+    only?: string;
+    patient?: boolean;
+    strict?: readonly string[];
+    /** Calls are made: they are recorded, and what needs a person's word is put to whoever is there. */
+    calls?: { answersWithin?: number };
+    /** Beside the policy of the configuration, and before its rules. */
+    rules?: readonly PolicyRule[];
+  },
   use: (host: Host, config: Config) => Promise<T>,
 ): Promise<T> {
   const { print, env, cwd, signal } = context;
-  const { loadConfig, openHost } = await import('../index.ts');
+  const { loadConfig, openHost, storeOf } = await import('../index.ts');
   const all = await loadConfig({ cwd, env, ...(options.config !== undefined && { path: options.config }) });
   const config = options.only === undefined ? all : { ...all, servers: [serverOf(all, options.only)] };
   const waiting = new Set(
@@ -50,10 +62,17 @@ export async function withHost<T>(
     print.status(waiting.size === 0 ? undefined : `Waiting for ${[...waiting].join(', ')}`);
   showWaiting();
   let isStarting = true;
+  const store = options.calls === undefined ? false : storeOf(config);
+  const asks = options.calls === undefined ? undefined : asksFor(context, store, options.calls);
   const host = await openHost(config, {
     env,
     cwd,
     signal,
+    store,
+    ...(asks !== undefined && { asks }),
+    ...(options.rules !== undefined && {
+      policy: { ...config.policy, rules: [...options.rules, ...config.policy.rules] },
+    }),
     ...(options.strict !== undefined && { strict: options.strict }),
     onEvent(event) {
       if (event.type === 'warning') {
@@ -76,8 +95,28 @@ export async function withHost<T>(
     return await use(host, config);
   } finally {
     print.status(undefined);
+    asks?.close();
     await host.close();
+    if (store !== false) store.close();
   }
+}
+
+/**
+ * Who answers: the person at the terminal; and where the command is told to wait, whoever says `midspan answer` in time.
+ * With neither, asking means no.
+ */
+function asksFor(
+  context: Context,
+  store: Store | false,
+  { answersWithin }: { answersWithin?: number },
+): AskQueue {
+  const terminal = terminalAsks({ print: context.print, stdin: context.stdin });
+  return askQueue({
+    ...(store !== false && { store: store.asks }),
+    answerers: terminal === undefined ? [] : [terminal],
+    waits: answersWithin !== undefined,
+    ...(answersWithin !== undefined && { deadline: answersWithin * 1000 }),
+  });
 }
 
 function serverOf(config: Config, label: string): Config['servers'][number] {

@@ -3,7 +3,6 @@ import { suggestion } from '../config/problems.ts';
 import { MidspanError } from '../errors.ts';
 import type { Choice, Host, Model } from '../index.ts';
 import { MODEL_FORMS } from '../models/forms.ts';
-import type { RunEvent } from '../run/events.ts';
 import {
   type CommonOptions,
   type Context,
@@ -13,8 +12,7 @@ import {
   withCommonOptions,
   withHost,
 } from './context.ts';
-import { EXIT, exitCodeOf } from './exit.ts';
-import { cut, type Printer } from './print.ts';
+import { follow } from './follow.ts';
 
 interface RunOptions extends CommonOptions {
   model?: string;
@@ -28,6 +26,8 @@ interface RunOptions extends CommonOptions {
   maxSeconds?: number;
   maxTokens?: number;
   tools?: string[];
+  allow?: string[];
+  answersWithin?: number;
 }
 
 /** `midspan run`: a model answers a prompt with the tools of all servers. */
@@ -42,6 +42,12 @@ export function runCommand(context: Context, exit: (code: number) => void): Comm
     .option('--base-url <url>', "the API's address; without a model: a Chat Completions server")
     .option('--system <text>', 'the system prompt')
     .option('--tools <globs...>', 'offer only tools whose exposed names match')
+    .option('--allow <globs...>', 'run these without asking: globs over <label>/<tool>')
+    .option(
+      '--answers-within <seconds>',
+      'wait so long for `midspan answer` where a call needs a word',
+      whole,
+    )
     .option('--choice <choice>', `${CHOICES.join(', ')}, or the exposed name of the tool to call first`)
     .option('--no-parallel', 'one call at a time')
     .option('--max-turns <n>', 'answers of the model', whole)
@@ -70,8 +76,13 @@ async function run(context: Context, prompt: string | undefined, options: RunOpt
   const { print, signal } = context;
   const content = await promptText(context, prompt);
   const model = await modelOf(context, options);
-  return withHost(context, { config: options.config }, async (host) => {
+  const calls = options.answersWithin === undefined ? {} : { answersWithin: options.answersWithin };
+  const rules = options.allow && [
+    { tools: options.allow, action: 'allow' as const, reason: 'allowed by --allow' },
+  ];
+  return withHost(context, { config: options.config, calls, ...(rules && { rules }) }, async (host) => {
     noteFailures(host, print);
+    if (host.pinnedBy === 'first-listing') print.note({ style: 'dim', text: UNLOCKED });
     const limits = {
       ...(options.maxTurns !== undefined && { turns: options.maxTurns }),
       ...(options.maxCalls !== undefined && { calls: options.maxCalls }),
@@ -89,15 +100,11 @@ async function run(context: Context, prompt: string | undefined, options: RunOpt
       ...(options.tools !== undefined && { tools: options.tools }),
       ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
     });
-    for await (const event of running) {
-      if (options.json === true) print.json(event);
-      else show(event, print);
-    }
-    const { reason, error } = await running.result;
-    if (reason === 'complete') return EXIT.good;
-    return error === undefined ? EXIT.failed : exitCodeOf(error);
+    return follow(running, options, print);
   });
 }
+
+const UNLOCKED = 'Definitions are not pinned: `midspan lock` shows and pins what a model is given.';
 
 /** The model that was named, or the one that is there. */
 async function modelOf(
@@ -144,48 +151,6 @@ async function promptText(context: Context, prompt: string | undefined): Promise
     what: 'there is no prompt',
     next: 'Give it as an argument, or on standard input',
   });
-}
-
-function show(event: RunEvent, print: Printer): void {
-  switch (event.type) {
-    case 'text':
-      return print.text(event.delta);
-    case 'reasoning':
-      return print.status('Thinking');
-    case 'turn':
-      if (event.text !== '' && !event.text.endsWith('\n')) print.text('\n');
-      return undefined;
-    case 'call.started':
-      return print.note(
-        { style: 'dim', text: 'call ' },
-        ` ${event.name} ${cut(JSON.stringify(event.arguments), 100)}${event.via === undefined ? '' : ', by the provider'}`,
-      );
-    case 'call.progress':
-      return print.status(
-        `${event.id}: ${event.progress}${event.total === undefined ? '' : ` of ${event.total}`} ${event.message ?? ''}`,
-      );
-    case 'call.finished':
-      return print.note(
-        event.isError ? { style: 'red', text: 'error' } : { style: 'green', text: 'done ' },
-        ` ${event.name}, ${event.milliseconds} ms`,
-      );
-    case 'warning':
-      return print.note({ style: 'yellow', text: 'warning' }, ` ${event.message}`);
-    case 'usage':
-      return undefined;
-    case 'end': {
-      const { usage, turns, calls, reason, detail } = event;
-      if (reason !== 'complete') {
-        print.note({ style: 'red', text: 'ended' }, ` ${reason}${detail === undefined ? '' : `: ${detail}`}`);
-      }
-      return print.note({
-        style: 'dim',
-        text: `${turns} turns, ${calls} calls, ${usage.input} tokens in, ${usage.output} out`,
-      });
-    }
-    default:
-      return event satisfies never;
-  }
 }
 
 function whole(text: string): number {

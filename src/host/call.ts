@@ -1,14 +1,18 @@
 /** The one gate that every call passes, whoever asks. It never rejects: whatever fails becomes a result that a model can read. */
-import type { Asks } from '../asks/asks.ts';
 import type { Compiled } from '../dialects/dialect.ts';
+import type { CallEnd, CallStart, Journal } from '../journal/journal.ts';
 import { type ErrorCode, MidspanError, messageOf } from '../errors.ts';
-import { validate, type Verdict } from '../schema/index.ts';
+import { validate } from '../schema/index.ts';
 import type { Server } from '../servers/server.ts';
 import type { ContentBlock, JsonObject, Progress, ToolDefinition, ToolResult } from '../types.ts';
-import { askApproval, declined } from './approval.ts';
+import type { ToolFacts } from './admission.ts';
+import { checkArguments } from './arguments.ts';
 import type { CatalogEntry } from './catalog.ts';
+import { cleanResult } from './clean.ts';
 import { answerInput } from './input.ts';
 import { type NativeFunction, runNative } from './natives.ts';
+import { type Permission, permission, type PermissionDeps } from './permission.ts';
+import type { Session } from './session.ts';
 
 export interface CallRequest {
   /** The exposed name; or `label` and `tool`, the server's own names. */
@@ -27,8 +31,17 @@ export interface CallSettings {
   compiled?: Compiled;
   /** Milliseconds without progress; default the server's. */
   timeout?: number;
-  /** A person makes this call, so that nobody needs to be asked. Default: asked where the configuration says so. */
+  /** A person makes this call, so that nobody needs to be asked. What the policy denies stays denied. */
   approved?: boolean;
+  /** The run or the client's session that it belongs to: what was seen in it counts. Default: one for the whole host. */
+  session?: Session;
+}
+
+/** Why nothing can be called under a name. */
+export interface Missing {
+  missing: string;
+  /** It is there, and waits for review. */
+  isWithheld?: boolean;
 }
 
 export interface CallOutcome {
@@ -48,15 +61,14 @@ export interface CallOutcome {
 
 export interface CallDeps {
   /** At once where the owner is known, which is nearly always. */
-  find(
-    request: CallRequest,
-    signal: AbortSignal | undefined,
-  ): CatalogEntry | Promise<CatalogEntry | { missing: string }>;
+  find(request: CallRequest, signal: AbortSignal | undefined): CatalogEntry | Promise<CatalogEntry | Missing>;
   server(label: string): Server | undefined;
   native(name: string): NativeFunction | undefined;
-  asks: Asks;
-  /** Whether a person is asked before each call of a server. */
-  asksFirst(label: string): boolean;
+  facts(label: string, tool: string, definition: ToolDefinition): ToolFacts;
+  permission: PermissionDeps;
+  /** Of calls that name none. */
+  session: Session;
+  journal: Journal | undefined;
   /** A call got as far as its server, by the server's own names. */
   reached(label: string, tool: string): void;
   warn(label: string | undefined, message: string): void;
@@ -80,9 +92,7 @@ export async function passCall(
     ended.milliseconds = Math.round(performance.now() - started);
     return ended;
   };
-  if ('missing' in entry) {
-    return end(refusal(new MidspanError({ code: 'unknown-tool', what: entry.missing })));
-  }
+  if ('missing' in entry) return end(refusal(missingError(entry)));
   const given = request.arguments ?? {};
   const restored = settings.compiled?.restore(entry.name, given) ?? given;
   const { args, problem, dropped } = checkArguments(entry, restored);
@@ -93,11 +103,55 @@ export async function passCall(
     );
   }
   if (problem !== undefined) return end(refusal(problem));
-  if (entry.label !== undefined && settings.approved !== true && deps.asksFirst(entry.label)) {
-    const denial = await denialOf(entry.label, entry.tool, args, settings, deps);
-    if (denial !== undefined) return end(refusal(denial));
+  const session = settings.session ?? deps.session;
+  const start: CallStart = { label: entry.label, tool: entry.tool, name: entry.name, arguments: args };
+  if (session.id !== undefined) start.run = session.id;
+  if (request.id !== undefined) start.call = request.id;
+  let facts: ToolFacts | undefined;
+  if (entry.label !== undefined) {
+    const { label, tool, definition } = entry;
+    facts = deps.facts(label, tool, definition);
+    start.digest = facts.digest;
+    const asked = permission(
+      {
+        label,
+        tool,
+        arguments: args,
+        digest: facts.digest,
+        labels: facts.labels,
+        ...(definition.annotations !== undefined && { hints: definition.annotations }),
+      },
+      { session, approved: settings.approved === true, signal: settings.signal },
+      deps.permission,
+    );
+    const granted = asked instanceof Promise ? await asked : asked;
+    noteDecision(start, granted);
+    if (granted.denial !== undefined) {
+      const outcome = end(refusal(granted.denial));
+      recordRefusal(deps.journal, start, outcome);
+      return outcome;
+    }
   }
+  const recorded = record(deps.journal, start);
+  if (recorded instanceof MidspanError) return end(refusal(recorded));
+  const outcome = end(await run(entry, args, { settings, session, facts, started, deps }));
+  recorded?.ended(inRecord(outcome, session));
+  return outcome;
+}
+
+interface Running {
+  settings: CallSettings;
+  session: Session;
+  facts: ToolFacts | undefined;
+  started: number;
+  deps: CallDeps;
+}
+
+/** The call itself. Never rejects. */
+async function run(entry: CatalogEntry, args: JsonObject, running: Running): Promise<Ended> {
+  const { settings, deps } = running;
   const notes: string[] = [];
+  let ended: Ended;
   try {
     const result = await execute(entry, args, settings, deps, (note) => notes.push(note));
     if (entry.label !== undefined) deps.reached(entry.label, entry.tool);
@@ -106,79 +160,85 @@ export async function passCall(
       notes.push(mismatch);
       deps.warn(entry.label, mismatch);
     }
-    return end({ result: withNotes(result, notes), status: 'done' });
+    ended = { result, status: 'done' };
   } catch (error) {
-    const outcome = failure(error, entry, settings.signal);
-    if (entry.label !== undefined && !NOT_REACHED.has(outcome.error?.code))
+    ended = failure(error, entry, settings.signal);
+    if (entry.label !== undefined && !NOT_REACHED.has(ended.error?.code))
       deps.reached(entry.label, entry.tool);
-    outcome.result = withNotes(outcome.result, notes);
-    return end(outcome);
+  }
+  // Notes are the host's own words, but for what they quote.
+  ended.result = withNotes(ended.result, notes);
+  if (entry.label !== undefined) ended.result = taintBy(ended.result, entry.label, entry.tool, running);
+  return ended;
+}
+
+/** Cleans what a server answered and remembers what it brought in. */
+function taintBy(
+  result: ToolResult,
+  label: string,
+  tool: string,
+  { session, facts, deps }: Running,
+): ToolResult {
+  const cleaned = cleanResult(result);
+  session.taint.saw({ label, tool, labels: facts?.labels ?? [] }, cleaned.result, cleaned.isSuspicious);
+  if (cleaned.isSuspicious) {
+    deps.warn(
+      label,
+      `the result of ${tool} speaks to the model (${cleaned.rules.join(', ')}); what follows asks first`,
+    );
+  }
+  return cleaned.result;
+}
+
+function missingError({ missing, isWithheld }: Missing): MidspanError {
+  return new MidspanError({ code: isWithheld === true ? 'unapproved' : 'unknown-tool', what: missing });
+}
+
+function noteDecision(start: CallStart, { rule, why, by }: Permission): void {
+  start.rule = rule;
+  start.why = why;
+  if (by !== undefined) start.by = by;
+}
+
+/** What cannot be recorded does not run: nobody could tell afterwards whether it did. */
+function record(
+  journal: Journal | undefined,
+  start: CallStart,
+): ReturnType<Journal['callStarted']> | undefined | MidspanError {
+  try {
+    return journal?.callStarted(start);
+  } catch (error) {
+    return new MidspanError({
+      ...(start.label !== undefined && { label: start.label }),
+      code: 'internal',
+      what: `${start.tool} was not run: the call could not be recorded (${messageOf(error)})`,
+      next: 'See whether the folder of the store can be written to',
+      cause: error,
+    });
+  }
+}
+
+/** @param session of a call that ran: whoever goes on with the run must know what it had seen. */
+function inRecord({ status, milliseconds, result, error }: CallOutcome, session?: Session): CallEnd {
+  const end: CallEnd = { status, milliseconds, result };
+  if (error !== undefined) end.error = error.message;
+  if (session?.id !== undefined) {
+    const { untrusted, private: secret, suspicious } = session.taint;
+    end.taint = { untrusted, private: secret, suspicious };
+  }
+  return end;
+}
+
+function recordRefusal(journal: Journal | undefined, start: CallStart, outcome: CallOutcome): void {
+  try {
+    journal?.callRefused(start, inRecord(outcome));
+  } catch {
+    // It was refused already.
   }
 }
 
 /** An outcome before it is known whose it is and how long it took. */
 type Ended = Pick<CallOutcome, 'result' | 'status' | 'error'>;
-
-interface Checked {
-  args: JsonObject;
-  problem?: MidspanError;
-  /** Names of arguments that were null and are left out. */
-  dropped?: string[];
-}
-
-/**
- * Models say `null` for an optional argument that they leave open, and servers reject it: where that alone is wrong, it is
- * left out.
- */
-function checkArguments({ name, label, definition }: CatalogEntry, args: JsonObject): Checked {
-  const schema = definition.inputSchema;
-  const verdict = validate(schema, args);
-  if (verdict.ok === true) return { args };
-  const open = Object.keys(args).filter((key) => args[key] === null);
-  const closed = without(args, open);
-  if (open.length > 0 && validate(schema, closed).ok === true) {
-    const dropped = open.filter((key) => validate(schema, { ...closed, [key]: null }).ok !== true);
-    const kept = without(args, dropped);
-    if (validate(schema, kept).ok === true) return { args: kept, dropped };
-  }
-  return { args, problem: argumentProblem(name, label, verdict) };
-}
-
-const without = (args: JsonObject, keys: readonly string[]): JsonObject =>
-  Object.fromEntries(Object.entries(args).filter(([key]) => !keys.includes(key)));
-
-function argumentProblem(
-  name: string,
-  owner: string | undefined,
-  verdict: Exclude<Verdict, { ok: true }>,
-): MidspanError {
-  const label = owner === undefined ? {} : { label: owner };
-  return verdict.ok === false
-    ? new MidspanError({
-        ...label,
-        code: 'usage',
-        what: `${name} was not run: ${verdict.problem}`,
-        next: 'Correct the arguments and call it again',
-      })
-    : new MidspanError({
-        ...label,
-        code: 'limit',
-        what: `${name} was not run: its arguments cannot be checked (${verdict.reason})`,
-        next: 'Use another tool, or ask the maintainer of the server to mend its schema',
-      });
-}
-
-async function denialOf(
-  label: string,
-  tool: string,
-  args: JsonObject,
-  { signal }: CallSettings,
-  deps: CallDeps,
-): Promise<MidspanError | undefined> {
-  const answer = await askApproval(deps.asks, { label, tool, arguments: args }, signal);
-  if (answer.action === 'accept') return undefined;
-  return new MidspanError({ label, code: 'denied', what: `${tool} was not run: ${declined(answer)}` });
-}
 
 function execute(
   entry: CatalogEntry,
@@ -202,7 +262,7 @@ function execute(
     throw new MidspanError({ label: entry.label, code: 'closed', what: 'the server is gone' });
   return server.callTool(entry.tool, args, {
     onNote,
-    onInput: answerInput(deps.asks, onNote),
+    onInput: answerInput(deps.permission.asks, onNote),
     signal,
     onProgress,
     timeout,

@@ -20,6 +20,8 @@ export interface HiddenTool {
   label: string;
   tool: string;
   reason: string;
+  /** It waits for review. */
+  isWithheld?: true;
 }
 
 export interface Catalog {
@@ -31,12 +33,16 @@ export interface Catalog {
   owned(label: string, tool: string): CatalogEntry | undefined;
   /** In a sentence: what a name stands for, or why it is not shown and what is like it. */
   why(name: string): string;
+  /** Whether a name stands for a tool that waits for review. */
+  withheld(name: string): boolean;
 }
 
 export interface Listed {
   spec: ServerSpec;
-  /** What the server listed last; undefined when it has not yet. */
+  /** What may be shown of what the server listed last; undefined when it has not yet. */
   tools: readonly ToolDefinition[] | undefined;
+  /** What it listed and may not be shown, with the reasons. */
+  withheld?: readonly { tool: string; reason: string }[];
   /** For `why`: why nothing was listed, in a few words. */
   state: () => string;
 }
@@ -55,7 +61,9 @@ export function buildCatalog(
     strict: boolean;
     definition: ToolDefinition;
   }[] = [];
-  for (const { spec, tools } of servers) {
+  for (const { spec, tools, withheld = [] } of servers) {
+    for (const { tool, reason } of withheld)
+      hidden.push({ label: spec.label, tool, reason, isWithheld: true });
     const reasonHidden = selector(spec.tools);
     const isStrict = matcher(spec.tools?.strict ?? []);
     const aliases = new Map(Object.entries(spec.tools?.alias ?? {}));
@@ -99,6 +107,7 @@ export function buildCatalog(
     find: (name) => byExposed.get(name),
     owned: (label, tool) => byOwner.get(ownerKey(label, tool)),
     why: (name) => why(name, { entries, hidden, servers, byExposed }),
+    withheld: (name) => hiddenAs(name, hidden)?.isWithheld === true,
   };
 }
 
@@ -141,9 +150,7 @@ function why(
         : `; its usual name ${plain} is an alias, or taken by an alias or a native function`;
     return `${name} is shown: tool ${JSON.stringify(entry.tool)} of server ${entry.label}${renamed}`;
   }
-  const hidden = catalog.hidden.find(
-    ({ label, tool }) => exposedName(label, tool) === name || tool === name || `${label}__${tool}` === name,
-  );
+  const hidden = hiddenAs(name, catalog.hidden);
   if (hidden !== undefined) return `${hidden.tool} of server ${hidden.label} is hidden: ${hidden.reason}`;
   const waiting = catalog.servers.find(
     ({ spec, tools }) => tools === undefined && name.startsWith(stemOf(spec.label)),
@@ -157,6 +164,11 @@ function why(
   );
   return `there is no tool ${name}${near.length === 0 ? '' : `; like it: ${near.join(', ')}`}`;
 }
+
+const hiddenAs = (name: string, hidden: readonly HiddenTool[]): HiddenTool | undefined =>
+  hidden.find(
+    ({ label, tool }) => exposedName(label, tool) === name || tool === name || `${label}__${tool}` === name,
+  );
 
 const stemOf = (label: string): string => exposedName(label, 'x').replace(/x(_[0-9a-f]{8})?$/, '');
 

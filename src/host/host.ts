@@ -4,19 +4,33 @@ import { type Answer, type Asks, nobody } from '../asks/asks.ts';
 import type { Config } from '../config/config.ts';
 import type { Compiled, DialectId, ResultOptions } from '../dialects/dialect.ts';
 import { dialectOf } from '../dialects/index.ts';
-import { MidspanError, messageOf } from '../errors.ts';
-import { openServer } from '../servers/index.ts';
-import type { EraVerdicts, Server, ServerEvent, ServerInfo, ServerState } from '../servers/server.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { EraVerdicts } from '../servers/server.ts';
 import type { UsageFile } from '../store/usage.ts';
-import type { Json, ServerSpec, ToolDefinition } from '../types.ts';
+import { type Lock, readLock } from '../trust/lock/index.ts';
+import type { Policy, ServerSpec } from '../types.ts';
 import { VERSION } from '../version.ts';
-import { type CallDeps, type CallOutcome, type CallRequest, type CallSettings, passCall } from './call.ts';
-import { askApproval, type CallToApprove } from './approval.ts';
+import {
+  type CallDeps,
+  type CallOutcome,
+  type CallRequest,
+  type CallSettings,
+  type Missing,
+  passCall,
+} from './call.ts';
+import { Admissions } from './admission.ts';
+import type { CallToApprove } from './approval.ts';
 import { buildCatalog, type Catalog, type CatalogEntry } from './catalog.ts';
 import { delegate, type Delegating, type Delegation, type DelegationOptions } from './delegation.ts';
+import type { HostEvent } from './events.ts';
 import { ANSWERABLE } from './input.ts';
 import { type Kept, keptResults, READ_RESULT } from './kept.ts';
+import { Members, type ServerStatus } from './members.ts';
 import { checkNatives, type NativeFunction } from './natives.ts';
+import { permission, type PermissionDeps, type RememberedDecisions } from './permission.ts';
+import { newSession, type Session } from './session.ts';
+
+export type { ServerStatus };
 
 /** How long openHost waits for slow servers before it returns; they join when they are ready. Milliseconds. */
 export const START_WITHIN = 15_000;
@@ -41,110 +55,106 @@ export interface HostOptions {
   usage?: UsageFile;
   /** Globs over exposed names whose definitions ask for the schema-enforced mode, beside the `tools.strict` of servers. */
   strict?: readonly string[];
+  /** Instead of the policy of the configuration. */
+  policy?: Policy;
+  /** Where calls, asks and decisions about definitions are recorded before they take effect. Default: nowhere. */
+  journal?: Journal;
+  /** A person's words that hold for good. Default: they hold as long as the host. */
+  remembered?: RememberedDecisions;
   onEvent?: (event: HostEvent) => void;
 }
 
-export type HostEvent =
-  | { type: 'server'; label: string; state: ServerState; error?: MidspanError }
-  | { type: 'catalog' }
-  | { type: 'log'; label: string; level: string; logger?: string; data: Json | undefined }
-  | { type: 'warning'; label?: string; message: string };
-
-export interface ServerStatus {
-  label: string;
-  /** `delegated`: a model's provider connects to it; the host has not, so far. */
-  state: ServerState | 'disabled' | 'delegated';
-  info?: ServerInfo;
-  error?: MidspanError;
-  /** How many tools it listed; undefined when it has not yet. */
-  tools?: number;
-}
-
-interface Member {
-  server: Server;
-  tools: readonly ToolDefinition[] | undefined;
-  /** Why listing failed, while the server itself is up. */
-  listError: MidspanError | undefined;
-  /** Ends when it has listed its tools or failed, the first time. */
-  first: Promise<void>;
-}
+export type { HostEvent };
 
 export class CoreHost {
   readonly #specs: readonly ServerSpec[];
-  readonly #members = new Map<string, Member>();
+  readonly #members: Members;
+  readonly #admissions: Admissions;
   readonly #natives: ReadonlyMap<string, NativeFunction>;
   readonly #listeners = new Set<(event: HostEvent) => void>();
-  readonly #asks: Asks;
   readonly #gate: CallDeps;
+  readonly #permission: PermissionDeps;
+  readonly #session = newSession();
   readonly #kept: Kept | undefined;
   readonly #usage: UsageFile | undefined;
   readonly #strict: readonly string[];
-  readonly #options: HostOptions;
+  readonly #last: (() => void)[] = [];
   #closed = false;
   #catalog: Catalog | undefined;
   #compiled = new Map<DialectId, Compiled>();
 
-  constructor(config: Config, options: HostOptions) {
+  constructor(config: Config, options: HostOptions, lock: Lock | undefined) {
     const own = options.natives ?? [];
     checkNatives(own);
     const isOffered = options.readResult !== false && !own.some(({ name }) => name === READ_RESULT);
     this.#kept = isOffered ? keptResults() : undefined;
     const natives = this.#kept === undefined ? own : [...own, this.#kept.native];
     this.#natives = new Map(natives.map((native) => [native.name, native]));
-    this.#asks = options.asks ?? nobody();
-    this.#gate = {
-      find: (wanted, signal) => this.#lookUp(wanted) ?? this.#find(wanted, signal),
-      server: (label) => this.#members.get(label)?.server,
-      native: (name) => this.#natives.get(name),
-      asks: this.#asks,
-      asksFirst: (label) => this.#specs.some((spec) => spec.label === label && isAskedFirst(spec)),
-      reached: (label, tool) => this.#usage?.add(label, tool),
-      warn: (label, message) =>
-        this.#emit({ type: 'warning', ...(label !== undefined && { label }), message }),
-    };
     this.#usage = options.usage;
     this.#strict = options.strict ?? [];
     this.#specs = config.servers;
     if (options.onEvent !== undefined) this.#listeners.add(options.onEvent);
     for (const message of config.warnings) this.#emit({ type: 'warning', message });
-    this.#options = options;
+    this.#admissions = new Admissions(config.trust, lock, config.path);
+    this.#members = new Members(this.#specs, {
+      clientInfo: options.clientInfo ?? { name: 'midspan', version: VERSION },
+      capabilities: ANSWERABLE,
+      verdicts: options.verdicts,
+      admissions: this.#admissions,
+      journal: options.journal,
+      emit: (event) => this.#emit(event),
+      changed: () => {
+        this.#catalog = undefined;
+        this.#compiled.clear();
+        this.#emit({ type: 'catalog' });
+      },
+    });
+    this.#permission = {
+      policy: options.policy ?? config.policy,
+      asks: options.asks ?? nobody(),
+      always: options.remembered,
+      journal: options.journal,
+      approval: (label) => this.#approvalOf(label),
+    };
+    this.#gate = {
+      find: (wanted, signal) => this.#owner(wanted) ?? this.#find(wanted, signal),
+      server: (label) => this.#members.get(label)?.server,
+      native: (name) => this.#natives.get(name),
+      facts: (label, tool, definition) =>
+        this.#admissions.facts(this.#members.get(label)?.admission, tool, definition),
+      permission: this.#permission,
+      session: this.#session,
+      journal: options.journal,
+      reached: (label, tool) => this.#usage?.add(label, tool),
+      warn: (label, message) =>
+        this.#emit({ type: 'warning', ...(label !== undefined && { label }), message }),
+    };
     for (const spec of this.#specs) {
-      if (spec.disabled !== true && spec.via !== 'provider') this.#open(spec, options);
+      if (spec.disabled !== true && spec.via !== 'provider') this.#members.open(spec);
     }
   }
 
   /** Every configured server, in configuration order. */
   servers(): ServerStatus[] {
-    return this.#specs.map(({ label, disabled }) => {
-      const member = this.#members.get(label);
-      if (member === undefined) return { label, state: disabled === true ? 'disabled' : 'delegated' };
-      const { server, tools, listError } = member;
-      const error = server.error ?? listError;
-      return {
-        label,
-        state: server.state,
-        ...(server.info !== undefined && { info: server.info }),
-        ...(error !== undefined && { error }),
-        ...(tools !== undefined && { tools: tools.length }),
-      };
-    });
+    return this.#members.statuses();
+  }
+
+  /**
+   * What holds of definitions. lock: nothing but what it pins is shown. first-listing: there is no lock, so what a process
+   * listed first counts, scanned. off: nothing is checked.
+   */
+  get pinnedBy(): 'lock' | 'first-listing' | 'off' {
+    return this.#admissions.pinnedBy;
   }
 
   /** Resolves when every server has listed its tools or failed, or after `within` milliseconds. */
   async settled(options: { within?: number; signal?: AbortSignal } = {}): Promise<void> {
-    await bounded(Promise.all([...this.#members.values()].map(({ first }) => first)), options);
+    await bounded(Promise.all(this.#members.all().map(({ first }) => first)), options);
   }
 
   /** What is shown now. A new object after each change; the same one while nothing changed. */
   catalog(): Catalog {
-    this.#catalog ??= buildCatalog(
-      this.#specs.map((spec) => {
-        const member = this.#members.get(spec.label);
-        return { spec, tools: member?.tools, state: () => stateInWords(member) };
-      }),
-      [...this.#natives.values()],
-      this.#strict,
-    );
+    this.#catalog ??= buildCatalog(this.#members.listed(), [...this.#natives.values()], this.#strict);
     return this.#catalog;
   }
 
@@ -181,7 +191,7 @@ export class CoreHost {
       ({ label, via, disabled }) =>
         via === 'provider' && disabled !== true && labels?.includes(label) !== false,
     );
-    for (const spec of wanted) if (!this.#members.has(spec.label)) this.#open(spec, this.#options);
+    for (const spec of wanted) if (!this.#members.has(spec.label)) this.#members.open(spec);
     const first = wanted.flatMap(({ label }) => this.#members.get(label)?.first ?? []);
     await bounded(Promise.all(first), { within: START_WITHIN, ...options });
   }
@@ -194,18 +204,32 @@ export class CoreHost {
       {
         connect: (labels, signal) => this.connect(labels, { ...(signal !== undefined && { signal }) }),
         listed: (label) => {
-          const member = this.#members.get(label);
-          if (member?.tools === undefined) return { failure: stateInWords(member) };
+          if (this.#members.get(label)?.admission === undefined)
+            return { failure: this.#members.stateInWords(label) };
           return this.catalog().entries.filter((entry) => entry.label === label);
         },
       },
-      options,
+      // What a provider lists for itself is never compared with anything.
+      this.pinnedBy === 'lock' && options.refuse === undefined
+        ? { ...options, refuse: 'a lock file holds, and only the host can keep to it' }
+        : options,
     );
   }
 
-  /** Asks a person whether a model's call may run. Never rejects. */
-  approve(call: CallToApprove, { signal }: { signal?: AbortSignal } = {}): Promise<Answer> {
-    return askApproval(this.#asks, call, signal);
+  /** Whether a call that a provider waits with may run: by the policy, or a person's word. Never rejects. */
+  async approve(
+    { label, tool, arguments: args }: CallToApprove,
+    { signal, session = this.#session }: { signal?: AbortSignal; session?: Session } = {},
+  ): Promise<Answer> {
+    const entry = this.catalog().owned(label, tool);
+    const facts = entry && this.#gate.facts(label, tool, entry.definition);
+    const { denial, by } = await permission(
+      { label, tool, arguments: args, digest: facts?.digest ?? '', labels: facts?.labels ?? [] },
+      { session, approved: false, signal },
+      this.#permission,
+    );
+    if (denial !== undefined) return { action: 'decline', reason: denial.what };
+    return { action: 'accept', ...(by !== undefined && { by }) };
   }
 
   on(listener: (event: HostEvent) => void): () => void {
@@ -213,91 +237,50 @@ export class CoreHost {
     return () => void this.#listeners.delete(listener);
   }
 
+  /** Runs after everything else when the host has closed. */
+  onClosed(last: () => void): void {
+    this.#last.push(last);
+  }
+
   /** Ends every server; nothing of them is left when this resolves. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#members.values()].map(({ server }) => server.close()));
+    await this.#members.close();
     await this.#usage?.close();
+    for (const last of this.#last.splice(0)) last();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  #open(spec: ServerSpec, options: HostOptions): void {
-    const server = openServer(spec, {
-      clientInfo: options.clientInfo ?? { name: 'midspan', version: VERSION },
-      capabilities: ANSWERABLE,
-      ...(options.verdicts !== undefined && { verdicts: options.verdicts }),
-    });
-    const member: Member = { server, tools: undefined, listError: undefined, first: Promise.resolve() };
-    this.#members.set(spec.label, member);
-    server.on((event) => this.#onServerEvent(member, event));
-    member.first = server.ready().then(
-      () => this.#list(member),
-      () => undefined, // its state and error say why
-    );
+  #approvalOf(label: string): ServerSpec['approval'] {
+    const spec = this.#specs.find((candidate) => candidate.label === label);
+    return spec?.via === 'provider' ? (spec.approval ?? 'always') : undefined;
   }
 
-  #onServerEvent(member: Member, event: ServerEvent): void {
-    const { label } = member.server;
-    switch (event.type) {
-      case 'state':
-        this.#emit({ ...event, type: 'server', label });
-        if (event.state === 'ready') void this.#list(member);
-        break;
-      case 'tools-changed':
-        void this.#list(member);
-        break;
-      case 'log':
-        this.#emit({ ...event, label });
-        break;
-      case 'warning':
-        this.#emit({ ...event, label });
-        break;
-      default:
-        event satisfies never;
-    }
-  }
-
-  async #list(member: Member): Promise<void> {
-    try {
-      const tools = await member.server.listTools();
-      member.listError = undefined;
-      if (member.tools === tools) return;
-      member.tools = tools;
-      this.#catalog = undefined;
-      this.#compiled.clear();
-      this.#emit({ type: 'catalog' });
-    } catch (error) {
-      if (member.server.state === 'closed') return;
-      const isKnown = member.listError?.message === messageOf(error);
-      // What it listed before stays: a passing failure must not take its tools away.
-      member.listError = error instanceof MidspanError ? error : undefined;
-      if (isKnown) return;
-      this.#emit({
-        type: 'warning',
-        label: member.server.label,
-        message: `its tools could not be listed: ${error instanceof MidspanError ? error.what : messageOf(error)}`,
-      });
-    }
+  /** The owner of a call, once its definition has been compared with what the server has now. */
+  #owner(request: CallRequest): CatalogEntry | Promise<CatalogEntry | Missing> | undefined {
+    const entry = this.#lookUp(request);
+    const fresh = entry?.label === undefined ? undefined : this.#members.fresh(entry.label);
+    if (fresh === undefined) return entry;
+    return fresh.then(() => this.#lookUp(request) ?? this.#missing(request));
   }
 
   /** The owner of a call that the table does not know. Its tool may belong to a server that is still starting: wait for it. */
-  async #find(
-    request: CallRequest,
-    signal: AbortSignal | undefined,
-  ): Promise<CatalogEntry | { missing: string }> {
+  async #find(request: CallRequest, signal: AbortSignal | undefined): Promise<CatalogEntry | Missing> {
     if (request.label !== undefined) await this.connect([request.label], { ...(signal && { signal }) });
-    const starting = [...this.#members.values()].filter(
-      ({ server, tools }) =>
-        tools === undefined && (request.label === undefined || request.label === server.label),
-    );
+    const starting = this.#members
+      .all()
+      .filter(
+        ({ server, tools }) =>
+          tools === undefined && (request.label === undefined || request.label === server.label),
+      );
     await bounded(Promise.all(starting.map(({ first }) => first)), {
       within: JOIN_WITHIN,
       ...(signal && { signal }),
     });
-    return this.#lookUp(request) ?? { missing: this.#missing(request) };
+    return this.#lookUp(request) ?? this.#missing(request);
   }
 
   #lookUp({ name, label, tool }: CallRequest): CatalogEntry | undefined {
@@ -305,19 +288,29 @@ export class CoreHost {
     return label === undefined || tool === undefined ? undefined : this.catalog().owned(label, tool);
   }
 
-  #missing({ name, label, tool }: CallRequest): string {
-    if (name !== undefined) return this.catalog().why(name);
+  /** Why nothing can be called under a name, and whether it waits for review. */
+  #missing({ name, label, tool }: CallRequest): Missing {
+    const catalog = this.catalog();
+    if (name !== undefined) {
+      return { missing: catalog.why(name), isWithheld: catalog.withheld(name) };
+    }
     const status = this.servers().find((server) => server.label === label);
     if (status === undefined)
-      return `there is no server labeled ${label ?? '(none)'}; configured: ${this.#specs.map((spec) => spec.label).join(', ')}`;
-    const hidden = this.catalog().hidden.find((entry) => entry.label === label && entry.tool === tool);
-    if (hidden !== undefined) return `${hidden.tool} of server ${hidden.label} is hidden: ${hidden.reason}`;
+      return {
+        missing: `there is no server labeled ${label ?? '(none)'}; configured: ${this.#specs.map((spec) => spec.label).join(', ')}`,
+      };
+    if (status.state === 'withheld')
+      return { missing: status.error?.message ?? `${status.label} is withheld`, isWithheld: true };
+    const hidden = catalog.hidden.find((entry) => entry.label === label && entry.tool === tool);
+    if (hidden !== undefined)
+      return {
+        missing: `${hidden.tool} of server ${hidden.label} is hidden: ${hidden.reason}`,
+        isWithheld: hidden.isWithheld === true,
+      };
     if (status.tools === undefined)
-      return status.error?.message ?? `${status.label}: the server is ${status.state}`;
-    const own = this.catalog()
-      .entries.filter((entry) => entry.label === label)
-      .map((entry) => entry.tool);
-    return `server ${label} has no tool ${tool ?? '(none)'}; it has: ${own.join(', ')}`;
+      return { missing: status.error?.message ?? `${status.label}: the server is ${status.state}` };
+    const own = catalog.entries.filter((entry) => entry.label === label).map((entry) => entry.tool);
+    return { missing: `server ${label} has no tool ${tool ?? '(none)'}; it has: ${own.join(', ')}` };
   }
 
   #emit(event: HostEvent): void {
@@ -333,7 +326,10 @@ export class CoreHost {
 
 /** Opens the configured servers at once and returns when all have listed their tools or failed, or after `startWithin`. */
 export async function openCore(config: Config, options: HostOptions = {}): Promise<CoreHost> {
-  const host = new CoreHost(config, options);
+  const { mode, lock: path } = config.trust;
+  // A lock that cannot be read stops everything: without it, nothing tells what was approved.
+  const lock = mode === 'off' || path === undefined ? undefined : await readLock(path);
+  const host = new CoreHost(config, options, lock);
   try {
     await host.settled({
       within: options.startWithin ?? START_WITHIN,
@@ -345,16 +341,6 @@ export async function openCore(config: Config, options: HostOptions = {}): Promi
     await host.close();
     throw error;
   }
-}
-
-/** The default of a server that is left to a provider; policy for other servers is not decided here. */
-function isAskedFirst({ via, approval }: ServerSpec): boolean {
-  return via === 'provider' && approval !== 'never';
-}
-
-function stateInWords(member: Member | undefined): string {
-  if (member === undefined) return 'it is disabled, or left to the provider of a model, in the configuration';
-  return (member.server.error ?? member.listError)?.what ?? `it is ${member.server.state}`;
 }
 
 /** Waits for work that never rejects, but no longer than `within` milliseconds or the signal. Ends without a word. */

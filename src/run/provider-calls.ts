@@ -1,6 +1,5 @@
 /** Calls that the model's provider makes itself, told like our own: each starts once and finishes once. */
 import type { ApprovalAnswer, ApprovalRequest, AssistantMessage, ServedCall } from '../dialects/dialect.ts';
-import { declined } from '../host/approval.ts';
 import type { Delegation } from '../host/delegation.ts';
 import { exposedName } from '../host/names.ts';
 import type { ToolResult } from '../types.ts';
@@ -90,7 +89,8 @@ export class ProviderCalls {
     if (signal.aborted) return 'the run ended';
     const answer = await this.#host.approve?.({ label, tool, arguments: args }, { signal });
     if (answer === undefined) return 'nobody can be asked in this run';
-    return answer.action === 'accept' ? undefined : declined(answer);
+    if (answer.action === 'accept') return undefined;
+    return answer.reason ?? 'the call was not approved';
   }
 
   #start({ id, server, tool, arguments: args }: ServedCall | ApprovalRequest): void {

@@ -42,7 +42,10 @@ export async function project(more: Record<string, object> = {}): Promise<Projec
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const logFile = path.join(folder, 'log');
   const test = { command: process.execPath, args: [server], env: { LOG: logFile }, era: 'legacy' };
-  await writeFile(path.join(folder, 'midspan.json'), JSON.stringify({ mcpServers: { test, ...more } }));
+  await writeFile(
+    path.join(folder, 'midspan.json'),
+    JSON.stringify({ policy: 'allow', trust: { mode: 'off' }, mcpServers: { test, ...more } }),
+  );
   const start = (command: string, words: string[], env: Record<string, string> = {}): ChildProcess => {
     const child = spawn(command, words, {
       cwd: folder,

@@ -23,7 +23,7 @@ afterEach(async () => {
 /** In a folder of its own, so that calls are counted. */
 async function host(mcpServers: Record<string, object>, env: Record<string, string> = {}): Promise<Host> {
   const path = join(mkdtempSync(join(tmpdir(), 'midspan-cost-')), 'midspan.json');
-  writeFileSync(path, JSON.stringify({ mcpServers }));
+  writeFileSync(path, JSON.stringify({ policy: 'allow', mcpServers }));
   const opened = await openHost(path, { env });
   open.push(opened);
   return opened;

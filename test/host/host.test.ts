@@ -23,7 +23,7 @@ const odd = { command: process.execPath, args: [fixture('host/odd.mjs')] };
 
 const open: Host[] = [];
 async function host(mcpServers: Record<string, object>, options: OpenOptions = {}): Promise<Host> {
-  const opened = await openHost({ mcpServers }, { env: { ...process.env }, ...options });
+  const opened = await openHost({ policy: 'allow', mcpServers }, { env: { ...process.env }, ...options });
   open.push(opened);
   return opened;
 }
@@ -342,7 +342,7 @@ describe('calls that reached a server', () => {
   it('are counted by label and tool beside the configuration, the others are not', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'midspan-host-'));
     const path = join(folder, 'midspan.json');
-    writeFileSync(path, JSON.stringify({ mcpServers: { h: honest } }));
+    writeFileSync(path, JSON.stringify({ policy: 'allow', mcpServers: { h: honest } }));
     const opened = await openHost(path, { env: { ...process.env } });
     await opened.call({ name: 'h__echo', arguments: { text: 'one' } });
     await opened.call({ label: 'h', tool: 'echo', arguments: { text: 'two' } });

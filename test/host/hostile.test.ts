@@ -12,7 +12,7 @@ const raw = (behavior: string): object => ({ command: process.execPath, args: [f
 
 const open: Host[] = [];
 async function host(mcpServers: Record<string, object>, options: OpenOptions = {}): Promise<Host> {
-  const opened = await openHost({ mcpServers }, { env: { ...process.env }, ...options });
+  const opened = await openHost({ policy: 'allow', mcpServers }, { env: { ...process.env }, ...options });
   open.push(opened);
   return opened;
 }

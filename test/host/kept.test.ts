@@ -37,7 +37,7 @@ afterEach(async () => {
 
 async function host(options: OpenOptions = {}, config: JsonObject = {}): Promise<Host> {
   const opened = await openHost(
-    { mcpServers: { big: { url: server.url, ...config } } },
+    { policy: 'allow', mcpServers: { big: { url: server.url, ...config } } },
     { env: {}, ...options },
   );
   open.push(opened);

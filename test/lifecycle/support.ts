@@ -34,9 +34,9 @@ export const wrapped = (mark: string): Entry => {
   return { command, args: [file('wrapper.mjs'), ...args], era };
 };
 
-export const configurationOf = (entries: Entry[]): { mcpServers: Record<string, Entry> } => {
+export const configurationOf = (entries: Entry[]): { policy: 'allow'; mcpServers: Record<string, Entry> } => {
   const labels = ['one', 'two', 'three', 'four', 'five'];
-  return { mcpServers: Object.fromEntries(entries.map((entry, at) => [labels[at], entry])) };
+  return { policy: 'allow', mcpServers: Object.fromEntries(entries.map((entry, at) => [labels[at], entry])) };
 };
 
 /** Living processes whose command line contains the mark, this one aside. */

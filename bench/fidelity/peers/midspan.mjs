@@ -13,7 +13,10 @@ const column = (api) => ({
   own: ['read_result'],
   async run({ servers, access, model, strict, signal }) {
     const host = await openHost(
-      { mcpServers: Object.fromEntries(servers.map(({ label, url }) => [label, { type: 'http', url }])) },
+      {
+        policy: 'allow',
+        mcpServers: Object.fromEntries(servers.map(({ label, url }) => [label, { type: 'http', url }])),
+      },
       { strict: strict ? ['*'] : [] },
     );
     try {

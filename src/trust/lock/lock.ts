@@ -1,6 +1,6 @@
-/** CONTRACT of the lock (owner: trust/lock). Pure but for lock-file.ts. */
-import type { Finding, Judgement } from '../findings.ts';
-import type { Item, JsonObject, ServerSpec, Surface, ToolDefinition, ToolLabel } from '../../types.ts';
+/** What a lock holds, and what a comparison with it says. Types alone. */
+import type { Finding } from '../findings.ts';
+import type { Item, JsonObject, Surface, ToolDefinition, ToolLabel } from '../../types.ts';
 
 /** `sha256-` and base64, over the RFC 8785 bytes behind `midspan-pin/1\0<kind>\0`. */
 export type Digest = string;
@@ -81,27 +81,6 @@ export interface Change extends Item {
 
 export type Profile = 'standard' | 'strict' | 'frozen';
 
-export declare function itemDigest(kind: Item['kind'], value: JsonObject | string): Digest;
-/** Throws MidspanError `config` naming file, place and what is wrong; undefined when there is no such file. */
-export declare function readLock(path: string): Promise<Lock | undefined>;
-/** ASCII only (\uXXXX), members in RFC 8785 order, two spaces, LF; written whole and renamed into place. */
-export declare function writeLock(path: string, lock: Lock): Promise<void>;
-export declare function lockText(lock: Lock): string;
-/** `base`: the folder of the configuration. Finds the package and its integrity where they are on disk. */
-export declare function identityOf(spec: ServerSpec, base: string | undefined): Identity;
-export declare function pinServer(
-  spec: ServerSpec,
-  base: string | undefined,
-  surface: Surface,
-  reviewed: ServerPin['reviewed'],
-): ServerPin;
-/** Pure. Every difference between what is pinned and what there is, graded. Lists absent from `live` are not compared. */
-export declare function compare(
-  pin: ServerPin,
-  live: { identity?: Identity; surface: Surface },
-  options?: { profile?: Profile },
-): Change[];
-
 /** What may be shown of a server. Everything in it comes from the pin (or, without a lock, from the first listing). */
 export interface Admission {
   /** The definitions to show, as approved. */
@@ -125,12 +104,3 @@ export interface Admission {
 export interface Admitting {
   admit(surface: Surface, findings: readonly Finding[]): Admission;
 }
-export declare function admitting(options: {
-  label: string;
-  pin: ServerPin | undefined;
-  isLocked: boolean;
-  identity: Identity;
-  profile: Profile;
-}): Admitting;
-
-export type { Judgement };

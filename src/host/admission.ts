@@ -1,0 +1,161 @@
+/**
+ * The one door through which definitions enter the catalog: what servers list is compared with the lock, or scanned where
+ * there is none, and only what may be shown comes out.
+ */
+import { dirname } from 'node:path';
+import { MidspanError } from '../errors.ts';
+import type { Finding } from '../trust/findings.ts';
+import {
+  type Admission,
+  admitting,
+  type Admitting,
+  type Change,
+  compare,
+  type Identity,
+  identityOf,
+  itemDigest,
+  type Lock,
+  type ServerPin,
+} from '../trust/lock/index.ts';
+import { scanAcross, type Scanned, scanServer } from '../trust/scan/scan.ts';
+import type { JsonObject, ServerSpec, Surface, ToolDefinition, ToolLabel, TrustSettings } from '../types.ts';
+
+export type { Admission, Change };
+
+/** What a server listed, in the words of trust. */
+export interface Listing {
+  spec: ServerSpec;
+  surface: Surface;
+}
+
+/** What is known of one shown tool beside its definition. */
+export interface ToolFacts {
+  digest: string;
+  labels: readonly ToolLabel[];
+}
+
+const NO_LABELS: readonly ToolLabel[] = [];
+
+export class Admissions {
+  readonly #settings: TrustSettings;
+  readonly #lock: Lock | undefined;
+  readonly #base: string | undefined;
+  readonly #gates = new Map<string, Admitting>();
+  readonly #digests = new WeakMap<JsonObject, string>();
+
+  /** @param lock undefined: there is no lock file. */
+  constructor(settings: TrustSettings, lock: Lock | undefined, configPath: string | undefined) {
+    this.#settings = settings;
+    this.#lock = lock;
+    this.#base = configPath === undefined ? undefined : dirname(configPath);
+  }
+
+  get pinnedBy(): 'lock' | 'first-listing' | 'off' {
+    if (this.#settings.mode === 'off') return 'off';
+    return this.#lock !== undefined || this.#settings.mode === 'required' ? 'lock' : 'first-listing';
+  }
+
+  /** Why a server may not be started or reached at all. Asked before it is. */
+  refusal(spec: ServerSpec): MidspanError | undefined {
+    if (this.pinnedBy !== 'lock') return undefined;
+    const { label } = spec;
+    if (this.#lock === undefined) {
+      return new MidspanError({
+        label,
+        code: 'unapproved',
+        what: 'nothing is approved: `trust.mode` is `required` and there is no lock file',
+        next: '`midspan lock` shows what the servers list and writes it',
+      });
+    }
+    const pin = pinOf(this.#lock, label);
+    if (pin === undefined) {
+      return new MidspanError({
+        label,
+        code: 'unapproved',
+        what: 'the server is not in the lock file, so it is not started',
+        next: `\`midspan lock ${label}\` shows what it lists and adds it`,
+      });
+    }
+    const changes = compare(pin, { identity: this.#identity(spec), surface: { serverInfo: pin.serverInfo } });
+    const change = changes.find(({ effect }) => effect === 'stop');
+    if (change === undefined) return undefined;
+    return new MidspanError({
+      label,
+      code: 'unapproved',
+      what: `how the server is reached is not what was approved, so it is not started: ${change.what}`,
+      next: `\`midspan diff ${label}\` shows the difference, \`midspan lock ${label}\` approves it`,
+    });
+  }
+
+  /**
+   * What may be shown of every server that has listed. The same listings give the same admissions, in whatever order they
+   * came; a listing that was seen before costs next to nothing.
+   */
+  admit(listings: readonly Listing[]): Map<string, Admission> {
+    if (this.pinnedBy === 'off') {
+      return new Map(
+        listings.map(({ spec, surface: { tools, instructions } }) => [
+          spec.label,
+          {
+            tools: (tools ?? []) as ToolDefinition[],
+            ...(instructions !== undefined && { instructions }),
+            withheld: [],
+            changes: [],
+            findings: [],
+            facts: new Map(),
+          },
+        ]),
+      );
+    }
+    const findings = this.pinnedBy === 'lock' ? new Map<string, Finding[]>() : scanAll(listings);
+    return new Map(
+      listings.map(({ spec, surface }) => [
+        spec.label,
+        this.#gate(spec).admit(surface, findings.get(spec.label) ?? []),
+      ]),
+    );
+  }
+
+  /** Facts of a shown definition. Its digest is computed when the admission does not know it. */
+  facts(admission: Admission | undefined, tool: string, definition: ToolDefinition): ToolFacts {
+    const known = admission?.facts.get(tool);
+    if (known !== undefined) return known;
+    let digest = this.#digests.get(definition);
+    if (digest === undefined) {
+      digest = itemDigest('tool', definition);
+      this.#digests.set(definition, digest);
+    }
+    return { digest, labels: NO_LABELS };
+  }
+
+  #gate(spec: ServerSpec): Admitting {
+    let gate = this.#gates.get(spec.label);
+    if (gate === undefined) {
+      gate = admitting({
+        label: spec.label,
+        pin: this.#lock === undefined ? undefined : pinOf(this.#lock, spec.label),
+        isLocked: this.pinnedBy === 'lock',
+        identity: this.#identity(spec),
+        profile: this.#settings.profile,
+      });
+      this.#gates.set(spec.label, gate);
+    }
+    return gate;
+  }
+
+  #identity(spec: ServerSpec): Identity {
+    return identityOf(spec, this.#base);
+  }
+}
+
+/** Labels are a stranger's text: `constructor` is one like any other. */
+const pinOf = ({ servers }: Lock, label: string): ServerPin | undefined =>
+  Object.hasOwn(servers, label) ? servers[label] : undefined;
+
+function scanAll(listings: readonly Listing[]): Map<string, Finding[]> {
+  const scanned: Scanned[] = listings.map(({ spec, surface }) => ({ label: spec.label, surface }));
+  const across = scanAcross(scanned);
+  return new Map(
+    scanned.map((each) => [each.label, [...scanServer(each), ...(across.get(each.label) ?? [])]]),
+  );
+}

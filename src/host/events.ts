@@ -1,0 +1,10 @@
+/** What a host tells of while it lives. */
+import type { MidspanError } from '../errors.ts';
+import type { ServerState } from '../servers/server.ts';
+import type { Json } from '../types.ts';
+
+export type HostEvent =
+  | { type: 'server'; label: string; state: ServerState; error?: MidspanError }
+  | { type: 'catalog' }
+  | { type: 'log'; label: string; level: string; logger?: string; data: Json | undefined }
+  | { type: 'warning'; label?: string; message: string };

@@ -1,0 +1,226 @@
+/**
+ * One server's admission over the life of a process. What it shows comes from the pins alone; what it saw it remembers, so that
+ * a server that shows two faces is stopped; and nothing is learned without a word.
+ */
+import type { JsonObject, Surface, ToolDefinition, ToolLabel } from '../../types.ts';
+import { type Finding, judge } from '../findings.ts';
+import { compare, worstOf } from './compare.ts';
+import { itemDigest } from './digest.ts';
+import type { Admission, Admitting, Change, Digest, Identity, ItemPin, Profile, ServerPin } from './lock.ts';
+
+export interface AdmittingOptions {
+  label: string;
+  /** Undefined: the server is in no lock. */
+  pin: ServerPin | undefined;
+  /** A lock holds: what is not pinned is pending. */
+  isLocked: boolean;
+  identity: Identity;
+  profile: Profile;
+}
+
+export function admitting({ label, pin, isLocked, identity, profile }: AdmittingOptions): Admitting {
+  const digests = digestCache();
+  const faces = twoFaces();
+  let stopped: string | undefined;
+  /** Without a lock: what this process took in, by name. */
+  let seen: ServerPin | undefined;
+  let last: { texts: string; findings: string; admission: Admission } | undefined;
+
+  const admit = (surface: Surface, findings: readonly Finding[]): Admission => {
+    const base = isLocked ? (pin ?? nothing(identity)) : (seen ??= nothing(identity, surface));
+    if (!isLocked) takeIn(base, surface, findings, digests.of);
+    const changes = compare(base, { surface }, { profile, digest: digests.of });
+    const flipped = faces.look(surface.tools ?? [], base, digests.of);
+    if (flipped !== undefined && stopped === undefined) {
+      stopped = `its tool ${JSON.stringify(flipped)} showed one definition, then another, then the first again`;
+    }
+    if (stopped !== undefined) {
+      changes.unshift({
+        kind: 'server',
+        key: '',
+        class: 'flip-flop',
+        effect: 'stop',
+        what: stopped,
+        facets: [],
+      });
+    }
+    return admissionOf({ label, base, surface, changes, findings, stopped, isLocked });
+  };
+
+  return {
+    admit(surface, findings) {
+      const texts = JSON.stringify(surface);
+      const found = JSON.stringify(findings);
+      if (last?.texts === texts && last.findings === found) return last.admission;
+      const admission = admit(surface, findings);
+      last = { texts, findings: found, admission };
+      return admission;
+    },
+  };
+}
+
+const nothing = (identity: Identity, surface?: Surface): ServerPin => ({
+  identity,
+  serverInfo: surface?.serverInfo ?? {},
+  ...(surface?.instructions !== undefined && {
+    instructions: { text: surface.instructions, digest: itemDigest('instructions', surface.instructions) },
+  }),
+  tools: {},
+  prompts: {},
+  resources: {},
+  templates: {},
+  reviewed: { at: '', how: 'yes' },
+});
+
+/** Without a lock, tools that were not seen before are taken in as they are, unless the scan speaks against them. */
+function takeIn(
+  base: ServerPin,
+  { tools = [] }: Surface,
+  findings: readonly Finding[],
+  digest: (kind: 'tool', value: JsonObject) => Digest,
+): void {
+  const names = tools.map(({ name }) => String(name));
+  for (const [index, tool] of tools.entries()) {
+    const name = names[index] ?? '';
+    if (Object.hasOwn(base.tools, name) || names.indexOf(name) !== names.lastIndexOf(name)) continue;
+    if (judgeTool(name, findings) !== 'clear') continue;
+    try {
+      base.tools[name] = { digest: digest('tool', tool), facets: {}, definition: tool };
+    } catch {
+      continue; // told as malformed by the comparison
+    }
+  }
+}
+
+const judgeTool = (name: string, findings: readonly Finding[]): ReturnType<typeof judge> =>
+  judge(findings.filter(({ kind, key }) => kind === 'tool' && key === name));
+
+interface Comparison {
+  label: string;
+  base: ServerPin;
+  surface: Surface;
+  changes: Change[];
+  findings: readonly Finding[];
+  stopped: string | undefined;
+  isLocked: boolean;
+}
+
+function admissionOf(comparison: Comparison): Admission {
+  const { base, surface, changes, findings, stopped } = comparison;
+  const tools: ToolDefinition[] = [];
+  const withheld: Admission['withheld'] = [];
+  const facts = new Map<string, { digest: Digest; labels: readonly ToolLabel[] }>();
+  const byTool = new Map<string, Change[]>();
+  for (const change of changes) {
+    if (change.kind !== 'tool') continue;
+    byTool.set(change.key, [...(byTool.get(change.key) ?? []), change]);
+  }
+  const told = new Set<string>();
+  for (const { name } of surface.tools ?? []) {
+    const tool = String(name);
+    if (told.has(tool)) continue;
+    told.add(tool);
+    const own = byTool.get(tool) ?? [];
+    const pin = Object.hasOwn(base.tools, tool) ? base.tools[tool] : undefined;
+    if (stopped !== undefined) {
+      withheld.push({ tool, reason: `the server was stopped: ${stopped}` });
+    } else if (pin === undefined || worstOf(own) === 'withhold') {
+      withheld.push({ tool, reason: reasonOf(tool, own, comparison) });
+    } else {
+      tools.push(pin.definition as ToolDefinition);
+      facts.set(tool, { digest: pin.digest, labels: labelsOf(pin, own) });
+    }
+  }
+  return {
+    tools,
+    ...(stopped === undefined && base.instructions !== undefined && { instructions: base.instructions.text }),
+    withheld,
+    ...(stopped !== undefined && { stopped }),
+    changes,
+    findings: [...findings],
+    facts,
+  };
+}
+
+/** What lost its hints counts as one that writes. */
+function labelsOf({ labels = [] }: ItemPin, changes: readonly Change[]): readonly ToolLabel[] {
+  return changes.some(({ class: name }) => name === 'hints-vanished')
+    ? labels.filter((label) => label !== 'reads')
+    : labels;
+}
+
+function reasonOf(
+  tool: string,
+  changes: readonly Change[],
+  { label, findings, isLocked }: Comparison,
+): string {
+  const change = changes.find(({ effect }) => effect === 'withhold');
+  const digest = change?.nowDigest;
+  const approve =
+    digest === undefined
+      ? `\`midspan diff ${label}\` shows it`
+      : `\`midspan diff ${label}\` shows it, \`midspan approve ${label} ${tool} --digest ${digest}\` approves it`;
+  if (isLocked) return `it waits for review, since ${change?.what ?? 'it is not in the lock'}; ${approve}`;
+  const rules = [
+    ...new Set(
+      findings
+        .filter(({ kind, key, tier }) => kind === 'tool' && key === tool && tier !== 'note')
+        .map(({ rule }) => rule),
+    ),
+  ];
+  if (change === undefined || change.class === 'added')
+    return `the scan speaks against it (${rules.join(', ')}); \`midspan scan ${label}\` shows why, \`midspan lock\` reviews it`;
+  return `it is not what was listed first: ${change.what}; ${approve}`;
+}
+
+/** Digests by content, of what was looked at last: the same bytes are never hashed twice in a row. */
+function digestCache(): { of: (kind: string, value: JsonObject) => Digest } {
+  let known = new Map<string, Digest>();
+  let older = new Map<string, Digest>();
+  return {
+    of(kind, value) {
+      const key = `${kind}\0${JSON.stringify(value)}`;
+      let digest = known.get(key);
+      if (digest !== undefined) return digest;
+      if (known.size >= MOST_DIGESTS) [older, known] = [known, new Map()];
+      digest = older.get(key) ?? itemDigest(kind as 'tool', value);
+      known.set(key, digest);
+      return digest;
+    },
+  };
+}
+
+const MOST_DIGESTS = 2_048;
+
+/** Notices a tool that turns from one definition to another and back. Hints that come and go do not count: flaky servers do that. */
+function twoFaces(): {
+  look(
+    tools: readonly JsonObject[],
+    base: ServerPin,
+    digest: (kind: 'tool', value: JsonObject) => Digest,
+  ): string | undefined;
+} {
+  const history = new Map<string, { now: Digest; before: Set<Digest> }>();
+  return {
+    look(tools, base, digest) {
+      for (const tool of tools) {
+        const name = String(tool['name']);
+        const { annotations: _hints, ...rest } = tool;
+        let face: Digest;
+        try {
+          face = digest('tool', rest);
+        } catch {
+          continue;
+        }
+        const known = history.get(name);
+        if (known === undefined) history.set(name, { now: face, before: new Set() });
+        else if (known.now !== face) {
+          if (known.before.has(face) && base.tools[name]?.volatile === undefined) return name;
+          known.before.add(known.now);
+          known.now = face;
+        }
+      }
+      return undefined;
+    },
+  };
+}

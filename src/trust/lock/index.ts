@@ -1,0 +1,19 @@
+/** The lock, usable alone: what was approved of each server, in full text, and what has changed since. */
+export { admitting, type AdmittingOptions } from './admitting.ts';
+export { compare, type CompareOptions, worstOf } from './compare.ts';
+export { itemDigest } from './digest.ts';
+export { identityOf } from './identity.ts';
+export type {
+  Admission,
+  Admitting,
+  Change,
+  Digest,
+  Effect,
+  Identity,
+  ItemPin,
+  Lock,
+  Profile,
+  ServerPin,
+} from './lock.ts';
+export { lockText, parseLock, readLock, writeLock } from './lock-file.ts';
+export { pinItem, pinServer } from './pin.ts';

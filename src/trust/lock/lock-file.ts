@@ -1,0 +1,166 @@
+/** The lock file: read strictly, written so that a review shows every character. */
+import { open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { canonicalJson } from '../../canonical.ts';
+import { MidspanError, messageOf } from '../../errors.ts';
+import { faultsIn } from '../../mcp/strict.ts';
+import { validate } from '../../schema/index.ts';
+import type { Json, JsonObject } from '../../types.ts';
+import { KINDS } from './compare.ts';
+import { itemDigest } from './digest.ts';
+import { facetsOf } from './facets.ts';
+import { identityDigest } from './identity.ts';
+import type { Lock, ServerPin } from './lock.ts';
+import { LOCK_SCHEMA } from './lock-schema.ts';
+
+export const MAX_LOCK_BYTES = 64 * 1024 * 1024;
+const MAX_DEPTH = 128;
+
+/**
+ * Undefined when there is no such file.
+ * @throws MidspanError `config` naming the file, the place and what is wrong with it.
+ */
+export async function readLock(file: string): Promise<Lock | undefined> {
+  let handle;
+  try {
+    handle = await open(file, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw problem(file, `cannot be read (${messageOf(error)})`);
+  }
+  try {
+    const { size } = await handle.stat();
+    if (size > MAX_LOCK_BYTES) throw problem(file, `is larger than ${MAX_LOCK_BYTES} bytes`);
+    const bytes = await handle.readFile();
+    return parseLock(new TextDecoder('utf-8', { fatal: true }).decode(bytes), file);
+  } catch (error) {
+    if (error instanceof TypeError) throw problem(file, 'is not UTF-8 text');
+    throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * A lock from its text.
+ * @throws MidspanError `config`, as readLock.
+ */
+export function parseLock(text: string, file: string = 'the lock'): Lock {
+  if (depthOf(text) > MAX_DEPTH) throw problem(file, `is nested more than ${MAX_DEPTH} deep`);
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch (error) {
+    throw problem(file, `is not JSON (${messageOf(error)})`);
+  }
+  const [fault] = faultsIn(text, () => undefined);
+  if (fault !== undefined) throw problem(file, `${fault.path.join('.')}: ${fault.problem}`);
+  const verdict = validate(LOCK_SCHEMA, value);
+  if (verdict.ok !== true)
+    throw problem(
+      file,
+      `is not a lock of version 1: ${verdict.ok === false ? verdict.problem : verdict.reason}`,
+    );
+  const lock = value as unknown as Lock;
+  for (const [label, pin] of Object.entries(lock.servers)) checkDigests(label, pin, file);
+  return lock;
+}
+
+/** The texts are what a reviewer read; a digest that is not theirs was written by hand. */
+function checkDigests(label: string, pin: ServerPin, file: string): void {
+  const { digest, ...facts } = pin.identity;
+  if (identityDigest(facts) !== digest) throw edited(file, label, 'identity');
+  const { instructions } = pin;
+  if (instructions !== undefined && itemDigest('instructions', instructions.text) !== instructions.digest)
+    throw edited(file, label, 'instructions');
+  for (const { kind, list, key: member } of KINDS) {
+    for (const [key, item] of Object.entries(pin[list])) {
+      const isSame =
+        item.definition[member] === key &&
+        itemDigest(kind, item.definition) === item.digest &&
+        canonicalJson(facetsOf(kind, item.definition)) === canonicalJson(item.facets);
+      if (!isSame) throw edited(file, label, `${list}.${key}`);
+    }
+  }
+}
+
+const edited = (file: string, label: string, place: string): MidspanError =>
+  new MidspanError({
+    code: 'config',
+    label,
+    what: `${file}: servers.${label}.${place} was edited: its digest is not that of its text`,
+    next: `Take the file from version control again, or write the entry anew: midspan lock ${label}`,
+  });
+
+const problem = (file: string, what: string): MidspanError =>
+  new MidspanError({
+    code: 'config',
+    what: `${file} ${what}`,
+    next: 'Take it from version control again, or write it anew with `midspan lock`',
+  });
+
+/** How deep brackets nest, whatever else the text is; before anything is parsed. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let most = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (inString) {
+      if (code === 92) at += 1;
+      else if (code === 34) inString = false;
+    } else if (code === 34) inString = true;
+    else if (code === 123 || code === 91) most = Math.max(most, (depth += 1));
+    else if (code === 125 || code === 93) depth -= 1;
+  }
+  return most;
+}
+
+/** Written whole beside the file and renamed into place. */
+export async function writeLock(file: string, lock: Lock): Promise<void> {
+  const draft = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}`);
+  try {
+    const handle = await open(draft, 'w');
+    try {
+      await handle.writeFile(lockText(lock));
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw new MidspanError({
+      code: 'config',
+      what: `${file} cannot be written (${messageOf(error)})`,
+      next: 'Check the folder and its permissions',
+      cause: error,
+    });
+  }
+}
+
+/** ASCII alone, so that a review sees what is hidden; members in the order of RFC 8785; two spaces; one end of line. */
+export function lockText(lock: Lock): string {
+  return `${written(lock as unknown as Json, '')}\n`;
+}
+
+function written(value: Json, indent: string): string {
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const inner = `${indent}  `;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return '[]';
+    return `[\n${value.map((item) => inner + written(item, inner)).join(',\n')}\n${indent}]`;
+  }
+  const keys = Object.keys(value as JsonObject)
+    .filter((key) => value[key] !== undefined)
+    .sort();
+  if (keys.length === 0) return '{}';
+  const members = keys.map((key) => `${inner}${quoted(key)}: ${written(value[key] as Json, inner)}`);
+  return `{\n${members.join(',\n')}\n${indent}}`;
+}
+
+const quoted = (text: string): string =>
+  JSON.stringify(text).replace(/[\u007F-\uFFFF]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+  });
