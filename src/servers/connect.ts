@@ -255,7 +255,8 @@ class Attempt {
         uncancellable: true,
         frame: (text) => (frame = text),
       });
-      return { saw: 'result', opening: readOpening(peer, answer, frame, this.#setup.events.warning) };
+      const opening = readOpening(peer.label, codec, answer, frame, this.#setup.events.warning);
+      return { saw: 'result', opening };
     } catch (error) {
       const known = failure(this.#label, error);
       if (this.#signal.aborted) throw known;

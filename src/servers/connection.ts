@@ -111,15 +111,15 @@ export class Connection {
   }
 
   async #ask(): Promise<Opening | undefined> {
-    const { peer } = this;
-    const { method, params } = peer.codec.opening;
+    const { label, codec } = this.peer;
+    const { method, params } = codec.opening;
     let frame = '';
-    const answer = await peer.request(method, params, {
+    const answer = await this.peer.request(method, params, {
       timeout: this.#options.timeout,
       uncancellable: true,
       frame: (text) => (frame = text),
     });
-    return readOpening(peer, answer, frame, this.#options.warning);
+    return readOpening(label, codec, answer, frame, this.#options.warning);
   }
 
   async #renew(): Promise<void> {

@@ -4,16 +4,18 @@ import { INSTRUCTIONS_MAX, SERVER_INFO_MAX } from '../mcp/protocol-limits.ts';
 import { broken } from './failure.ts';
 import type { Peer } from './peer.ts';
 import type { ServerInfo } from './server.ts';
-import type { Answer, Opening } from '../mcp/codec.ts';
+import type { Answer, Codec, Opening } from '../mcp/codec.ts';
 import type { JsonObject } from '../types.ts';
 
 /**
  * The opening in an answer, without the parts that can be read in two ways; undefined when there is none in it.
+ * @param codec that asked: it may not be the connection's any more
  * @param frame the text that the answer came in
  * @throws MidspanError `protocol` when the whole of it can be read in two ways
  */
 export function readOpening(
-  { label, codec }: Peer,
+  label: string,
+  codec: Codec,
   answer: Answer,
   frame: string,
   warning: (message: string) => void,
