@@ -58,7 +58,7 @@ export function firstChanges({ identity, surface, findings }: Omit<FirstUse, 'la
   const change = (kind: Change['kind'], key: string, now: JsonObject | string, digest?: Digest): Change => ({
     kind,
     key,
-    class: 'new',
+    class: 'added',
     effect: 'withhold',
     what: digest === undefined ? NO_DIGEST : 'nobody has approved it yet',
     facets: [],

@@ -78,24 +78,32 @@ function reviewedItem(label: string, group: readonly [Change, ...Change[]]): Rev
   const { kind, key } = worst;
   const first = <K extends keyof Change>(member: K): Change[K] | undefined =>
     sorted.find((change) => change[member] !== undefined)?.[member];
-  const [was, now] = [first('was'), first('now')];
   const [wasDigest, nowDigest, renamedFrom] = [first('wasDigest'), first('nowDigest'), first('renamedFrom')];
   const tokens =
-    kind === 'tool' || kind === 'instructions' ? { was: tokensOf(was), now: tokensOf(now) } : undefined;
+    kind === 'tool' || kind === 'instructions'
+      ? { was: tokensOf(first('was')), now: tokensOf(first('now')) }
+      : undefined;
   return {
     kind,
     key,
     effect: worst.effect,
     verdicts: sorted.map(({ class: name, effect, what }) => ({ class: name, effect, what: drawn(what) })),
     facets: [...new Set(sorted.flatMap(({ facets }) => facets))],
-    details: difference(kind, was, now),
-    findings: sorted.flatMap(({ findings = [] }) => findings).sort(bySeverity),
+    // Several verdicts on one difference show it once; the server itself can differ in more than one way.
+    details: distinct(sorted.map(({ was, now }) => [was, now] as const)).flatMap(([was, now]) =>
+      difference(kind, was, now),
+    ),
+    findings: distinct(sorted.flatMap(({ findings = [] }) => findings)).sort(bySeverity),
     ...(tokens !== undefined && { tokens }),
     ...(renamedFrom !== undefined && { renamedFrom }),
     ...(wasDigest !== undefined && { wasDigest }),
     ...(nowDigest !== undefined && { nowDigest, approve: approveCommand(label, { kind, key }, nowDigest) }),
   };
 }
+
+const distinct = <T>(values: readonly T[]): T[] => [
+  ...new Map(values.map((value) => [JSON.stringify(value), value])).values(),
+];
 
 function difference(kind: ItemKind, was: Change['was'], now: Change['now']): Detail[] {
   if (typeof was === 'string' || typeof now === 'string') {

@@ -117,3 +117,34 @@ describe('a diff as text', () => {
     expect(text([toolChange(POISONED, FORECAST)])).toMatch(/about -\d+ tokens in every request/);
   });
 });
+
+describe('several changes of one item', () => {
+  it('are told together, the difference once', () => {
+    const both = { was: FORECAST, now: POISONED };
+    const found = finding({});
+    const item = review([
+      change({ ...both, class: 'text', findings: [found] }),
+      change({ ...both, class: 'widened', what: 'it takes more', findings: [found] }),
+    ]).items;
+    expect(item).toHaveLength(1);
+    expect(item[0]?.verdicts.map((verdict) => verdict.class)).toEqual(['text', 'widened']);
+    expect(item[0]?.findings).toHaveLength(1);
+    expect(item[0]?.details.filter(({ pointer }) => pointer === '/description')).toHaveLength(1);
+  });
+
+  it('show how a server is reached and what it says of itself, both', () => {
+    const server = { kind: 'server', key: '' } as const;
+    const changes = [
+      change({ ...server, class: 'version', effect: 'inform', was: { version: '1' }, now: { version: '2' } }),
+      change({
+        ...server,
+        class: 'identity',
+        effect: 'stop',
+        was: { url: 'http://a' },
+        now: { url: 'http://b' },
+      }),
+    ];
+    expect(review(changes).items[0]?.details.map(({ pointer }) => pointer)).toEqual(['/url', '/version']);
+    expect(review(changes).items[0]?.effect).toBe('stop');
+  });
+});
