@@ -1,7 +1,7 @@
 /** How a rule over whole items writes down what it found. */
 import type { Finding, Severity, Tier } from '../findings.ts';
 import type { Item } from '../../types.ts';
-import { drawHidden } from './scan.ts';
+import { drawHidden } from './draw.ts';
 
 export type ItemFinding = Omit<Finding, keyof Item | 'rule'>;
 
