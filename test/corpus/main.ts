@@ -4,6 +4,7 @@ import { checkNames, checkTools } from './definitions.ts';
 import { type CapturedServer, readCorpus } from './folder.ts';
 import { checkRequests } from './requests.ts';
 import { SUBJECTS } from './subjects.ts';
+import { checkTrust } from './trust.ts';
 
 const MOST_SHOWN = 40;
 /** Tools that no generated arguments fit, at most: a sampler that finds nothing checks nothing. */
@@ -53,6 +54,7 @@ export async function main(folder: string): Promise<number> {
     `Each tool alone, all of each server, all together: "most tools" went in one accepted request, "over limit" were left out of one and reported.`,
   );
   console.log(`${samples} arguments there and back; none were generated for ${unsampled.length} tools.`);
+  await checkTrust(folder, problems);
   for (const problem of problems.slice(0, MOST_SHOWN)) console.log(`  ${problem}`);
   if (problems.length > MOST_SHOWN) console.log(`  ... and ${problems.length - MOST_SHOWN} more`);
   const seconds = Math.round((Date.now() - started) / 1000);
