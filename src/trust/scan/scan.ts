@@ -15,11 +15,7 @@ export interface Scanned {
 /** The rules that need one server only: bytes, phrases, decoded text, schemas, the concatenation of all leaves. Cached by content. */
 export declare function scanServer(server: Scanned): Finding[];
 
-/** The cross-server rules (X01...), over all connected servers at once; findings by label. Independent of the order of `servers`. */
-export declare function scanAcross(
-  servers: readonly Scanned[],
-  builtins?: readonly string[],
-): Map<string, Finding[]>;
+export { scanAcross } from './across.ts';
 
 /** Rules over added text alone, for diffs: a leaf's new text, with where it stood. */
 export declare function scanText(
@@ -34,8 +30,7 @@ export declare function cleanResultText(text: string): {
   suspicious: boolean;
 };
 
-/** Every hidden, control, bidirectional or non-ASCII-lookalike character drawn as `⟨U+200B⟩`, ESC as `␛`, tag text decoded. One line or many. */
-export declare function drawHidden(text: string): string;
+export { drawHidden } from './draw.ts';
 
 export interface Explanation {
   rule: string;
