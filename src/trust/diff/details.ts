@@ -47,7 +47,18 @@ export function detailsOf(was: JsonObject | undefined, now: JsonObject | undefin
 export function textDetail(pointer: string, was: string | undefined, now: string | undefined): Detail {
   const op = was === undefined ? 'added' : now === undefined ? 'removed' : 'changed';
   if ((was ?? '') === (now ?? '')) return { op, pointer, fact: '""' };
-  return { op, pointer, runs: wordRuns(drawnText(was ?? ''), drawnText(now ?? '')) };
+  const [before, after] = [drawnText(was ?? ''), drawnText(now ?? '')];
+  // What was drawn in words before may be hidden now.
+  if (before === after)
+    return {
+      op,
+      pointer,
+      runs: [
+        { kind: 'removed', text: before },
+        { kind: 'added', text: after },
+      ],
+    };
+  return { op, pointer, runs: wordRuns(before, after) };
 }
 
 function roleOf(parent: Role, key: string): Role {

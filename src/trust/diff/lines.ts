@@ -18,7 +18,7 @@ export const drawn = (text: string): string =>
   drawHidden(text).replace(/[\n\t\r]/g, (character) => CONTROLS[character] ?? '');
 
 /** Text of a server with its line ends, all else drawn. */
-export const drawnText = (text: string): string => drawHidden(text.replaceAll('\r\n', '\n'));
+export const drawnText = (text: string): string => drawHidden(text);
 
 /** A JSON value of a server on one line. */
 export const drawnJson = (value: unknown): string => drawn(JSON.stringify(value) ?? 'undefined');

@@ -148,3 +148,17 @@ describe('several changes of one item', () => {
     expect(review(changes).items[0]?.effect).toBe('stop');
   });
 });
+
+describe('a change that looks like none', () => {
+  it.each([
+    ['line ends', 'a b\nc', 'a b\r\nc'],
+    ['a drawing of a hidden character, and the character', 'a b⟨U+200B⟩', 'a b\u200b'],
+    ['a text that appears but is empty', undefined, ''],
+  ])('is shown: %s', (_, was, now) => {
+    const tool = (description: string | undefined) => ({
+      name: 'x',
+      ...(description !== undefined && { description }),
+    });
+    expect(text([toolChange(tool(was), tool(now))])).toMatch(/^ {2}\+ /m);
+  });
+});
