@@ -52,9 +52,10 @@ export function leavesOf({ kind, key, value }: SurfaceItem): Leaf[] {
     }
     const { at, member, depth, isTable } = next;
     if (typeof at === 'string') {
+      const pointer = kind === 'instructions' ? '' : next.pointer;
       const isName = depth === 1 && NAMES.has(member);
       const place = isName ? 'name' : PROSE.has(member) ? 'text' : 'value';
-      leaves.push({ kind, key, pointer: next.pointer, inKey: false, raw: at, place });
+      leaves.push({ kind, key, pointer, inKey: false, raw: at, place });
     } else if (Array.isArray(at)) {
       for (let index = at.length - 1; index >= 0; index--)
         pending.push({
