@@ -9,6 +9,7 @@ import { callCommand } from './call.ts';
 import { compareCommand } from './compare.ts';
 import { type Context, examples } from './context.ts';
 import { costCommand } from './cost.ts';
+import { diffCommand } from './diff.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
 import { policyCommand } from './policy.ts';
 import { createPrinter, type Printer } from './print.ts';
@@ -68,6 +69,7 @@ Exit codes: 0 good, 1 failed, 2 usage or configuration, 3 needs sign-in, 4 unrea
     policyCommand,
     asksCommand,
     answerCommand,
+    diffCommand,
   ]) {
     program.addCommand(create(context, exit));
   }

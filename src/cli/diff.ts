@@ -1,0 +1,181 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Command, Option } from 'commander';
+import type { MidspanError } from '../errors.ts';
+import type { Config } from '../index.ts';
+import type { ServerSpec, Surface } from '../types.ts';
+import type { FirstUse, Review } from '../trust/diff/index.ts';
+import type { Change, Identity, Lock, ServerPin } from '../trust/lock/lock.ts';
+import { VERSION } from '../version.ts';
+import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
+import { EXIT, exitCodeOf } from './exit.ts';
+import { lookAt, serversOf } from './live.ts';
+
+const FORMATS = ['text', 'json', 'markdown', 'sarif'] as const;
+
+interface DiffOptions extends CommonOptions {
+  full?: boolean;
+  format: (typeof FORMATS)[number];
+}
+
+/** `midspan diff`: what changed since it was approved, or all of it where nothing was. */
+export function diffCommand(context: Context, exit: (code: number) => void): Command {
+  return withCommonOptions(new Command('diff'))
+    .description(
+      'show what servers list now beside what was approved; without a lock, all that a model would see',
+    )
+    .argument('[labels...]', 'servers; default: all')
+    .option('--full', 'show unchanged text, too')
+    .addOption(
+      new Option('--format <form>', 'markdown is for a comment on a pull request')
+        .choices(FORMATS)
+        .default('text'),
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'diff',
+        'diff files --full',
+        'diff --format markdown > comment.md',
+        'diff --format sarif > midspan.sarif',
+      ),
+    )
+    .action(async (labels: string[], options: DiffOptions) => {
+      exit(await diff(context, labels, options));
+    });
+}
+
+/** One server: what changed of it, and its first screen when nothing of it was ever approved. */
+interface Difference {
+  review: Review;
+  first?: FirstUse;
+}
+
+async function diff(context: Context, labels: readonly string[], options: DiffOptions): Promise<number> {
+  const { print, env, cwd } = context;
+  const { loadConfig } = await import('../index.ts');
+  const { readLock } = await import('../trust/lock/index.ts');
+  const config = await loadConfig({
+    cwd,
+    env,
+    ...(options.config !== undefined && { path: options.config }),
+  });
+  const lock = config.trust.lock === undefined ? undefined : await readLock(config.trust.lock);
+  const { found, failures } = await differences(context, config, lock, serversOf(config, labels));
+  await show(context, config, found, options);
+  for (const error of failures) print.note({ style: 'red', text: 'failed' }, ` ${error.message}`);
+  const [failure] = failures;
+  if (failure !== undefined) return exitCodeOf(failure);
+  return found.some(({ review }) => review.waiting > 0) ? EXIT.needsApproval : EXIT.good;
+}
+
+/** In the order of the configuration. */
+async function differences(
+  context: Context,
+  config: Config,
+  lock: Lock | undefined,
+  specs: readonly ServerSpec[],
+): Promise<{ found: Difference[]; failures: MidspanError[] }> {
+  const { compare, identityOf } = await import('../trust/lock/index.ts');
+  const { reviewOf } = await import('../trust/diff/index.ts');
+  const base = config.path === undefined ? undefined : path.dirname(config.path);
+  const subjects = specs.map((spec) => ({
+    spec,
+    pin: lock?.servers[spec.label],
+    identity: identityOf(spec, base),
+  }));
+  const changesOf = (pin: ServerPin, identity: Identity, surface: Surface): Change[] =>
+    compare(pin, { identity, surface }, { profile: config.trust.profile });
+  const found = new Map<string, Difference>();
+  for (const { spec, pin, identity } of subjects) {
+    const changes = pin === undefined ? [] : changesOf(pin, identity, nothingNew(pin));
+    // What is reached otherwise than approved is not started to find out what it says.
+    if (!changes.some(({ effect }) => effect === 'stop')) continue;
+    const { label } = spec;
+    found.set(label, { review: reviewOf({ label, changes, reviewed: pin?.reviewed, note: NOT_STARTED }) });
+  }
+  const rest = subjects.filter(({ spec }) => !found.has(spec.label));
+  const client = { name: 'midspan', version: VERSION };
+  const looked = await lookAt(
+    context,
+    rest.map(({ spec }) => spec),
+    client,
+  );
+  const failures: MidspanError[] = [];
+  for (const [index, { spec, pin, identity }] of rest.entries()) {
+    const { label } = spec;
+    const look = looked[index];
+    if (look === undefined) continue;
+    if ('error' in look) failures.push(look.error);
+    else if (pin === undefined) found.set(label, await firstDifference(label, identity, look.surfaces));
+    else {
+      const lists = look.surfaces.map((surface) => changesOf(pin, identity, surface));
+      found.set(label, { review: reviewOf({ label, reviewed: pin.reviewed, ...twice(lists) }) });
+    }
+  }
+  return { found: specs.flatMap(({ label }) => found.get(label) ?? []), failures };
+}
+
+/** A surface that differs in nothing: what is left are differences of the identity. */
+const nothingNew = ({ serverInfo, instructions }: ServerPin): Surface => ({
+  serverInfo,
+  ...(instructions !== undefined && { instructions: instructions.text }),
+});
+
+const NOT_STARTED =
+  'It was not started, since how it is reached is not what was approved: approve that first, then look at what it lists.';
+
+/** What the second list says, and what only the first did. */
+function twice([first = [], second = []]: readonly Change[][]): { changes: Change[]; note?: string } {
+  const isOf = (change: Change) => (other: Change) => other.kind === change.kind && other.key === change.key;
+  const isSame = (change: Change) => (other: Change) =>
+    isOf(change)(other) && other.nowDigest === change.nowDigest;
+  const changes = [...second, ...first.filter((change) => !second.some(isOf(change)))];
+  const isSteady =
+    first.every((change) => second.some(isSame(change))) &&
+    second.every((change) => first.some(isSame(change)));
+  return { changes, ...(!isSteady && { note: UNSTEADY }) };
+}
+
+const UNSTEADY = 'It was asked twice and listed something else the second time.';
+
+async function firstDifference(
+  label: string,
+  identity: Identity,
+  [before, surface]: readonly [Surface, Surface],
+): Promise<Difference> {
+  const { firstChanges, reviewOf } = await import('../trust/diff/index.ts');
+  const { scanServer } = await import('../trust/scan/scan.ts');
+  const { suggestLabels } = await import('../trust/policy/policy.ts');
+  const findings = scanServer({ label, surface });
+  const first = { label, identity, surface, findings, labels: suggestLabels };
+  const isSteady = JSON.stringify(before) === JSON.stringify(surface);
+  const changes = firstChanges(first);
+  return { first, review: reviewOf({ label, changes, ...(!isSteady && { note: UNSTEADY }) }) };
+}
+
+async function show(
+  { print, cwd }: Context,
+  { trust }: Config,
+  found: readonly Difference[],
+  { json, format, full = false }: DiffOptions,
+): Promise<void> {
+  const view = await import('../trust/diff/index.ts');
+  const reviews = found.map(({ review }) => review);
+  if (json === true || format === 'json') print.json(view.diffJson(reviews));
+  else if (format === 'markdown') print.text(view.diffMarkdown(reviews, { full }));
+  else if (format === 'sarif') {
+    const lockText = trust.lock === undefined ? '' : await readFile(trust.lock, 'utf8').catch(() => '');
+    print.json(view.diffSarif(reviews, { path: path.relative(cwd, trust.lock ?? ''), lockText }));
+  } else {
+    for (const { review, first } of found) {
+      const lines = first === undefined ? view.diffText([review], { full }) : view.firstUseText(first);
+      for (const line of lines) print.line(...line);
+      if (first !== undefined && review.note !== undefined) print.note(`${review.label}: ${review.note}`);
+    }
+    const isFirst = found.some(({ first }) => first !== undefined);
+    print.note(
+      `${view.summaryOf(reviews)}.${isFirst ? ' `midspan lock` approves what was never approved, after a review.' : ''}`,
+    );
+  }
+}
