@@ -171,9 +171,7 @@ function originalsOf({ surface }: Scanned, { entries }: CorpusSet): Scanned[] {
   const keys = new Set((surface.tools ?? []).map(keyOf));
   return entries.flatMap(({ label, content }, at) => {
     if (label !== 'benign' || !('server' in content)) return [];
-    const tools = (content.server.surface.tools ?? []).filter(({ name }) =>
-      keys.has(collisionKey(String(name))),
-    );
+    const tools = (content.server.surface.tools ?? []).filter((tool) => keys.has(keyOf(tool)));
     return tools.length > 0 ? [{ label: `original-${at}`, surface: { serverInfo: {}, tools } }] : [];
   });
 }

@@ -66,13 +66,23 @@ function gatherItem(item: Item & { value: JsonObject }): GatheredItem {
   const serverWords: Word[] = [];
   for (const leaf of leavesOf(item)) {
     // A single word is a name or value of the item's own.
-    if (leaf.place === 'name' || !/\s/.test(leaf.raw) || !MAY_NAME.test(leaf.raw)) continue;
+    if (leaf.place === 'name' || !/\s/.test(leaf.raw)) continue;
+    const isPlain = /^[\s\x20-\x7e]*$/.test(leaf.raw);
+    const [mayName, mayNameServer] = isPlain
+      ? [JOINT.test(leaf.raw), SERVER_WORD.test(leaf.raw)]
+      : [true, true];
+    if (!mayName && !mayNameServer) continue;
     const view = viewOf(leaf);
-    const add = (text: string, start: number, into: Word[]): void => {
-      into.push({ key: nameKey(text), text, view, leaf, start, end: start + text.length });
-    };
-    for (const [text, start] of namesIn(view.text)) add(text, start, words);
-    for (const [text, start] of namesOfServersIn(view.text)) add(text, start, serverWords);
+    const wordOf = ([text, start]: [string, number]): Word => ({
+      key: nameKey(text),
+      text,
+      view,
+      leaf,
+      start,
+      end: start + text.length,
+    });
+    if (mayName) for (const name of namesIn(view.text)) words.push(wordOf(name));
+    if (mayNameServer) for (const name of namesOfServersIn(view.text)) serverWords.push(wordOf(name));
   }
   const { description } = item.value;
   let defines: Set<string> | undefined;
@@ -88,8 +98,6 @@ function gatherItem(item: Item & { value: JsonObject }): GatheredItem {
 }
 
 const MAX_NAME = 128;
-/** Anything that is not one plain word. */
-const MAY_NAME = /[_.-]|[a-z][A-Z]|\b(?:server|mcp|tools?)\b/i;
 const WORD = /[A-Za-z0-9][A-Za-z0-9_.-]{5,}/g;
 const JOINT = /[A-Za-z0-9][_.-]+[A-Za-z0-9]|[a-z0-9][A-Z]/;
 
@@ -110,7 +118,8 @@ function* namesIn(text: string): Generator<[string, number]> {
   }
 }
 
-const SERVER = /\b(?:mcp server|server|mcp|tools?|connector|integration)\b/gi;
+const SERVER_WORD = /\b(?:server|mcp|tools?|connector|integration)\b/i;
+const SERVER = new RegExp(SERVER_WORD, 'gi');
 const WORD_BEFORE = /([\p{L}\p{N}][\p{L}\p{N}_.-]{2,60})['"`]? (?:mcp )?$/iu;
 
 /** The word before `server`, `tools` and the like. */

@@ -63,7 +63,9 @@ type TextSize = { pointer: string; limit: 'description' | 'instructions'; length
 function textSizes({ kind, value }: Item & { value: JsonObject }): TextSize[] {
   const limit = kind === 'instructions' ? 'instructions' : 'description';
   return Object.entries(value).flatMap(([name, text]) =>
-    typeof text === 'string' ? [{ pointer: `/${name}`, limit, length: text.length }] : [],
+    typeof text === 'string'
+      ? [{ pointer: kind === 'instructions' ? '' : `/${name}`, limit, length: text.length }]
+      : [],
   );
 }
 

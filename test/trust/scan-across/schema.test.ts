@@ -174,11 +174,9 @@ describe('S04 and S11: size', () => {
 
   it('notes long texts', () => {
     expect(scan(tool({ description: 'x'.repeat(NOTED.description + 1) }))).toEqual(['S11 note /description']);
-    expect(scan({ instructions: 'x'.repeat(NOTED.instructions + 1) }, 'instructions')).toEqual([
-      'S11 note /instructions',
-    ]);
+    expect(scan({ instructions: 'x'.repeat(NOTED.instructions + 1) }, 'instructions')).toEqual(['S11 note ']);
     expect(scan({ instructions: 'x'.repeat(LIMITS.instructions + 1) }, 'instructions')).toContain(
-      'S04 hard /instructions',
+      'S04 hard ',
     );
   });
 });
