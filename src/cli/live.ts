@@ -2,6 +2,7 @@
 import type { ServerSpec, Surface } from '../types.ts';
 import type { Config } from '../index.ts';
 import { MidspanError, messageOf } from '../errors.ts';
+import { VERSION } from '../version.ts';
 import type { Context } from './context.ts';
 
 /** Listed twice, since some servers say something else the second time. */
@@ -43,6 +44,54 @@ export async function lookAt(
   print.status(undefined);
   signal.throwIfAborted();
   return looked;
+}
+
+/** Listed twice in each of two processes, as two clients in two locales and time zones; in the order they were listed. */
+export type Twice =
+  | { spec: ServerSpec; surfaces: readonly Surface[] }
+  | { spec: ServerSpec; error: MidspanError };
+
+/** Some servers list other things for other clients, languages, days or processes. */
+export async function lookTwice(context: Context, specs: readonly ServerSpec[]): Promise<Twice[]> {
+  const looks = await Promise.all(
+    PLACES.map(({ client, env, language }) =>
+      lookAt(
+        context,
+        specs.map((spec) => elsewhere(spec, env, language)),
+        client,
+      ),
+    ),
+  );
+  return specs.map((spec, index) => {
+    const found = looks.flatMap((look) => look[index] ?? []);
+    const failed = found.find((look) => 'error' in look);
+    if (failed !== undefined && 'error' in failed) return { spec, error: failed.error };
+    return { spec, surfaces: found.flatMap((look) => ('surfaces' in look ? look.surfaces : [])) };
+  });
+}
+
+const PLACES = [
+  {
+    client: { name: 'other-client', version: '1.0.0' },
+    env: { LANG: 'de_DE.UTF-8', LC_ALL: 'de_DE.UTF-8', TZ: 'Asia/Tokyo' },
+    language: 'de-DE,de',
+  },
+  {
+    client: { name: 'midspan', version: VERSION },
+    env: { LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8', TZ: 'UTC' },
+    language: 'en',
+  },
+] as const;
+
+/** The same server, told that it is somewhere else. What the configuration says itself goes before it. */
+function elsewhere(spec: ServerSpec, env: Record<string, string>, language: string): ServerSpec {
+  const { transport } = spec;
+  if (transport.type === 'stdio')
+    return { ...spec, transport: { ...transport, env: { ...env, ...transport.env } } };
+  return {
+    ...spec,
+    transport: { ...transport, headers: { 'accept-language': language, ...transport.headers } },
+  };
 }
 
 const unknown = (label: string, cause: unknown): MidspanError =>

@@ -5,13 +5,16 @@ import { VERSION } from '../version.ts';
 import { answerCommand } from './answer.ts';
 import { asksCommand } from './asks.ts';
 import { auditCommand } from './audit.ts';
+import { approveCommand } from './approve.ts';
 import { callCommand } from './call.ts';
+import { checkCommand } from './check.ts';
 import { compareCommand } from './compare.ts';
 import { type Context, examples } from './context.ts';
 import { costCommand } from './cost.ts';
 import { diffCommand } from './diff.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
 import { policyCommand } from './policy.ts';
+import { lockCommand } from './lock.ts';
 import { createPrinter, type Printer } from './print.ts';
 import { runCommand } from './run.ts';
 import { runsCommand } from './runs.ts';
@@ -70,6 +73,9 @@ Exit codes: 0 good, 1 failed, 2 usage or configuration, 3 needs sign-in, 4 unrea
     asksCommand,
     answerCommand,
     diffCommand,
+    lockCommand,
+    checkCommand,
+    approveCommand,
   ]) {
     program.addCommand(create(context, exit));
   }

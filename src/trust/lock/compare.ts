@@ -61,6 +61,8 @@ function compareInfo(was: JsonObject, now: JsonObject): Change[] {
     facets: isVersion ? [] : ['text'],
     was,
     now,
+    wasDigest: itemDigest('server', was),
+    nowDigest: itemDigest('server', now),
   } as const;
   return [{ ...change, facets: [...change.facets] }];
 }

@@ -1,5 +1,6 @@
 /** The lock, usable alone: what was approved of each server, in full text, and what has changed since. */
 export { admitting, type AdmittingOptions } from './admitting.ts';
+export { type Approved, approveDigest, openFindings, settlePin, surfaceOf } from './approval.ts';
 export { compare, type CompareOptions, worstOf } from './compare.ts';
 export { itemDigest } from './digest.ts';
 export { identityOf } from './identity.ts';

@@ -4,6 +4,7 @@
  */
 import { canonicalJson } from '../../canonical.ts';
 import type { Json, JsonObject } from '../../types.ts';
+import { escaped } from './facets.ts';
 import type { ItemPin } from './lock.ts';
 
 /** Longest text that a placeholder takes. Characters. */
@@ -11,14 +12,12 @@ export const LONGEST_VOLATILE = 128;
 
 const PLACEHOLDERS: { [name: string]: RegExp } = {
   '{os}': /linux|darwin|win32|macOS|Windows/,
-  '{date}': /\d{4}-\d{2}-\d{2}/,
   '{datetime}': /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})/,
-  '{int}': /-?\d{1,19}/,
+  '{date}': /\d{4}-\d{2}-\d{2}/,
   '{semver}': /\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[0-9A-Za-z.-]{1,40})?/,
   '{uuid}': /[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}/,
+  '{int}': /-?\d{1,19}/,
 };
-
-export const isPlaceholder = (name: string): boolean => Object.hasOwn(PLACEHOLDERS, name);
 
 /** Whether an item is the pinned one but for its volatile places, each of which holds what its placeholder allows. */
 export function fitsVolatile({ definition, volatile = [] }: ItemPin, item: JsonObject): boolean {
@@ -41,6 +40,31 @@ function withPlaceholder(text: string, placeholder: string): string | undefined 
   const match = pattern?.exec(text);
   if (match === undefined || match === null || match[0].length > LONGEST_VOLATILE) return undefined;
   return `${text.slice(0, match.index)}${placeholder}${text.slice(match.index + match[0].length)}`;
+}
+
+/** The places where two listings of one item differ in what a placeholder allows; none when anything else differs, too. */
+export function volatileBetween(a: JsonObject, b: JsonObject): NonNullable<ItemPin['volatile']> {
+  const volatile: NonNullable<ItemPin['volatile']> = [];
+  for (const pointer of differences(a, b, '')) {
+    const [first, second] = [textAt(a, pointer), textAt(b, pointer)];
+    const placeholder = Object.keys(PLACEHOLDERS).find((name) => {
+      const fixed = first === undefined ? undefined : withPlaceholder(first, name);
+      return fixed !== undefined && second !== undefined && fixed === withPlaceholder(second, name);
+    });
+    if (placeholder === undefined) return [];
+    volatile.push({ pointer, placeholder });
+  }
+  return volatile;
+}
+
+function differences(a: Json, b: Json, at: string): string[] {
+  if (canonicalJson(a) === canonicalJson(b)) return [];
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return [at];
+  if (Array.isArray(a) !== Array.isArray(b)) return [at];
+  const [before, after] = [a as JsonObject, b as JsonObject];
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .sort()
+    .flatMap((key) => differences(before[key] ?? null, after[key] ?? null, `${at}/${escaped(key)}`));
 }
 
 const stepsOf = (pointer: string): string[] =>

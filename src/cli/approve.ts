@@ -1,0 +1,100 @@
+import path from 'node:path';
+import { Command } from 'commander';
+import { MidspanError } from '../errors.ts';
+import type { Approved, Lock, ServerPin } from '../trust/lock/index.ts';
+import { VERSION } from '../version.ts';
+import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
+import { EXIT } from './exit.ts';
+import { findingsOf, lastOf, lockFileOf } from './lock.ts';
+import { lookAt, serversOf } from './live.ts';
+import { recordDecision } from './record.ts';
+
+interface ApproveOptions extends CommonOptions {
+  digest: string;
+}
+
+/** `midspan approve`: one thing that was read in a diff, named by its digest. */
+export function approveCommand(context: Context, exit: (code: number) => void): Command {
+  return withCommonOptions(new Command('approve'))
+    .description('approve one thing that `midspan diff` showed: exactly what has the digest, or nothing')
+    .argument('<label>', "the server's label in the configuration")
+    .argument('[tool]', "the tool, by the server's own name; without it the digest alone says what is meant")
+    .requiredOption('--digest <digest>', 'as `midspan diff` prints it')
+    .addHelpText(
+      'after',
+      examples('approve files read_file --digest sha256-…', 'approve files --digest sha256-…'),
+    )
+    .action(async (label: string, tool: string | undefined, options: ApproveOptions) => {
+      exit(await approve(context, label, tool, options));
+    });
+}
+
+async function approve(
+  context: Context,
+  label: string,
+  tool: string | undefined,
+  { config: file, digest, json }: ApproveOptions,
+): Promise<number> {
+  const { print, env, cwd } = context;
+  const { loadConfig } = await import('../index.ts');
+  const { approveDigest, identityOf, readLock, writeLock } = await import('../trust/lock/index.ts');
+  const config = await loadConfig({ cwd, env, ...(file !== undefined && { path: file }) });
+  const lockFile = lockFileOf(config);
+  const lock = await readLock(lockFile);
+  const [spec] = serversOf(config, [label]);
+  const before = lock?.servers[label];
+  if (lock === undefined || before === undefined || spec === undefined) {
+    throw new MidspanError({
+      code: 'unapproved',
+      label,
+      what: 'the server is not in the lock file',
+      next: `\`midspan lock ${label}\` reviews it whole`,
+    });
+  }
+  const identity = identityOf(spec, config.path === undefined ? undefined : path.dirname(config.path));
+  const reviewed: ServerPin['reviewed'] = { at: new Date().toISOString().slice(0, 10), how: 'review' };
+  const write = async ({ pin, approved }: { pin: ServerPin; approved: Approved }): Promise<number> => {
+    const next: Lock = { ...lock, servers: { ...lock.servers, [label]: pin } };
+    await writeLock(lockFile, next);
+    const item = approved.key === '' ? approved.kind : `${approved.kind}:${approved.key}`;
+    recordDecision(config, {
+      what: 'definition',
+      label,
+      item,
+      digest,
+      decision: 'approved',
+      why: 'by its digest',
+    });
+    if (json === true) print.json({ lock: lockFile, label, ...approved, digest });
+    else print.note({ style: 'green', text: 'approved' }, ` ${label}: ${item.replace(':', ' ')}`);
+    return EXIT.good;
+  };
+  // How it is reached is decided before anything is started.
+  const stored = { serverInfo: before.serverInfo };
+  const asIs = tool === undefined && identity.digest === digest;
+  if (asIs) {
+    const done = approveDigest(before, { identity, surface: stored }, { digest, findings: [] }, reviewed);
+    if (done !== undefined) return write(done);
+  }
+  if (identity.digest !== before.identity.digest) {
+    throw new MidspanError({
+      code: 'unapproved',
+      label,
+      what: 'how the server is reached is not what was approved, so it is not started',
+      next: `\`midspan diff ${label}\` shows the difference; approve that first`,
+    });
+  }
+  const [look] = await lookAt(context, [spec], { name: 'midspan', version: VERSION });
+  if (look === undefined || 'error' in look) throw look?.error ?? new Error('nothing was looked at');
+  const surface = lastOf(look.surfaces);
+  const findings = (await findingsOf([{ spec, surface }])).get(label) ?? [];
+  const wanted = { digest, findings, ...(tool !== undefined && { tool }) };
+  const done = approveDigest(before, { identity, surface }, wanted, reviewed);
+  if (done !== undefined) return write(done);
+  throw new MidspanError({
+    code: 'unapproved',
+    label,
+    what: `${tool === undefined ? 'nothing that the server lists now' : tool} has ${tool === undefined ? '' : 'not '}the digest ${digest}`,
+    next: `It may have changed since: read \`midspan diff ${label}\` again`,
+  });
+}

@@ -1,0 +1,25 @@
+/** A person's yes or no on a terminal. */
+import type { MidspanError } from '../errors.ts';
+import type { Context } from './context.ts';
+import { readKeys } from './keys.ts';
+import { KEY_GUARD } from './terminal-asks.ts';
+
+/** @throws `otherwise` where there is no terminal to ask on. */
+export async function confirmed(
+  { print, stdin, signal }: Context,
+  question: string,
+  otherwise: MidspanError,
+): Promise<boolean> {
+  if (!print.isTerminal || stdin.isTTY !== true) throw otherwise;
+  print.note({ style: 'bold', text: `${question} y yes, n no` });
+  const keys = readKeys(stdin, KEY_GUARD);
+  try {
+    for (;;) {
+      const key = await keys.next(signal);
+      if (key === 'y') return true;
+      if (key === 'n' || key === 'interrupt') return false;
+    }
+  } finally {
+    keys.close();
+  }
+}
