@@ -17,6 +17,7 @@ import { policyCommand } from './policy.ts';
 import { lockCommand } from './lock.ts';
 import { createPrinter, type Printer } from './print.ts';
 import { runCommand } from './run.ts';
+import { scanCommand } from './scan.ts';
 import { runsCommand } from './runs.ts';
 import { serversCommand } from './servers.ts';
 import { watchStop } from './stop.ts';
@@ -67,6 +68,7 @@ Exit codes: 0 good, 1 failed, 2 usage or configuration, 3 needs sign-in, 4 unrea
     callCommand,
     compareCommand,
     runCommand,
+    scanCommand,
     runsCommand,
     auditCommand,
     policyCommand,
