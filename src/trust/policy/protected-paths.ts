@@ -151,6 +151,22 @@ const STEERING = lines(`
 
 const DEEPEST = 3;
 
+/**
+ * Whether a text can hold any of these: a name that starts with a dot, the first segment of one that does not, or an
+ * ending. Undoing `..` and the like takes segments away and never makes one, so one look at the whole text is enough.
+ */
+export const mayBeProtected = (text: string): boolean => SIGNS.test(text);
+
+const SIGNS = signs();
+
+function signs(): RegExp {
+  const first = [...FOLDERS, ...FILES, ...STEERING].map((path) => path.split('/')[0] ?? '');
+  const named = new Set(first.filter((segment) => !segment.startsWith('.')));
+  const escaped = (name: string): string => name.replaceAll('.', '\\.');
+  const endings = KEY_STORES.map(escaped).join('|');
+  return new RegExp(`(?<![a-z0-9])(?:\\.[a-z_]|${[...named].map(escaped).join('|')}|proc/)|${endings}`);
+}
+
 export function isSecret(segments: readonly string[]): boolean {
   for (let start = 0; start < segments.length; start += 1) {
     for (let length = 1; length <= DEEPEST && start + length <= segments.length; length += 1) {

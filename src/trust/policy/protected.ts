@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject } from '../../types.ts';
 import { globs as compile } from './globs.ts';
-import { isSecret, isSteering } from './protected-paths.ts';
+import { isSecret, isSteering, mayBeProtected } from './protected-paths.ts';
 
 export interface PathOptions {
   /** `policy.protectedPaths`. */
@@ -28,8 +28,10 @@ export function protectedPath(args: JsonObject, options: PathOptions): string | 
   function inText(text: string, depth: number): string | undefined {
     left -= text.length + 1;
     if (left < 0) throw new TooMuch('are too long');
-    const found = candidates(text).find((path) => isProtected(path, own, options.isReading));
-    if (found !== undefined) return `An argument names the protected path ${shown(found)}.`;
+    for (const path of candidates(text, own !== undefined)) {
+      if (isProtected(path, own, options.isReading))
+        return `An argument names the protected path ${shown(path)}.`;
+    }
     const inner = /^\s*[[{]/.test(text) ? parsed(text) : undefined;
     return inner === undefined ? undefined : inValue(inner, depth + 1);
   }
@@ -84,24 +86,34 @@ function isProtected(
   return isOwn || isSecret(segments) || (!isReading && isSteering(segments));
 }
 
-/** Every path that a text may name: the whole of it, and each of its words; a backslash may separate or escape. */
-function candidates(text: string): string[] {
-  // An address on the web is no file of this machine; what is passed along in its query may be.
-  const local = folded(decoded(text)).replace(/https?:\/\/[^\s"'`<>()[\]{}|;,=&@$\0]*/g, ' ');
+/**
+ * Every path that a text may name: the whole of it, and each of its words; a backslash may separate or escape.
+ * @param isAny whether any path counts, not only those that look like a protected one.
+ */
+function candidates(text: string, isAny: boolean): Set<string> {
   const found = new Set<string>();
-  for (const variant of new Set([local.replaceAll('\\', '/'), local.replace(/["'`\\]/g, '')])) {
+  const plain = folded(decoded(text));
+  // An address on the web is no file of this machine; what is passed along in its query may be.
+  const local = plain.includes('://') ? plain.replace(/https?:\/\/[^\s"'`<>()[\]{}|;,=&@$\0]*/g, ' ') : plain;
+  const separated = local.replaceAll('\\', '/');
+  const unescaped = /["'`\\]/.test(local) ? local.replace(/["'`\\]/g, '') : separated;
+  for (const variant of separated === unescaped ? [separated] : [separated, unescaped]) {
+    if (!isAny && !mayBeProtected(variant)) continue;
     for (const word of variant.split(/[\s"'`=,;|&<>()[\]{}@\0]+/)) {
       // Most words are no paths, and no single name that is protected is without a dot or underscore.
-      if (/[./_~]/.test(word)) found.add(normalized(word));
+      if (!/[./_~]/.test(word)) continue;
+      found.add(normalized(word));
+      // What follows a colon may be a path on a drive, of a host, or the second of a list.
+      if (word.includes(':')) for (const part of word.split(':')) found.add(normalized(part));
     }
+    if (variant.length <= WHOLE_MAX && !/[\n\0]/.test(variant)) found.add(normalized(variant.trim()));
   }
-  const isOne = local.length <= WHOLE_MAX && !/[\n\0]/.test(local);
-  if (isOne) found.add(normalized(local.replaceAll('\\', '/').trim()));
-  return [...found];
+  return found;
 }
 
 /** Percent encoding, also when it is applied twice or thrice. Bytes that are no UTF-8 stay as they are. */
 function decoded(text: string): string {
+  if (!text.includes('%')) return text;
   let result = text;
   for (let round = 0; round < 3 && /%[\da-f]{2}/i.test(result); round += 1) {
     result = result.replace(/(?:%[\da-f]{2})+/gi, (run) => {
@@ -117,6 +129,8 @@ function decoded(text: string): string {
 
 /** As file systems compare that ignore case: composed, no invisible characters, one case. */
 function folded(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  if (/^[\0-\x7F]*$/.test(text)) return text.toLowerCase();
   return text
     .normalize('NFKC')
     .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
