@@ -5,11 +5,13 @@ import type { MidspanError } from '../errors.ts';
 import type { Config } from '../index.ts';
 import type { ServerSpec, Surface } from '../types.ts';
 import type { FirstUse, Review } from '../trust/diff/index.ts';
-import type { Change, Identity, Lock, ServerPin } from '../trust/lock/lock.ts';
+import type { Finding } from '../trust/findings.ts';
+import type { Change, Identity, Lock, ServerPin } from '../trust/lock/index.ts';
 import { VERSION } from '../version.ts';
 import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
 import { lookAt, serversOf } from './live.ts';
+import { findingsOf } from './lock.ts';
 
 const FORMATS = ['text', 'json', 'markdown', 'sarif'] as const;
 
@@ -101,15 +103,30 @@ async function differences(
     rest.map(({ spec }) => spec),
     client,
   );
+  const listed = looked.flatMap((look) =>
+    'error' in look
+      ? []
+      : [
+          {
+            spec: look.spec,
+            surface: look.surfaces[1],
+            approved: lock?.servers[look.spec.label] !== undefined,
+          },
+        ],
+  );
+  const findings = await findingsOf(listed);
   const failures: MidspanError[] = [];
   for (const [index, { spec, pin, identity }] of rest.entries()) {
     const { label } = spec;
     const look = looked[index];
     if (look === undefined) continue;
+    const own = findings.get(label) ?? [];
     if ('error' in look) failures.push(look.error);
-    else if (pin === undefined) found.set(label, await firstDifference(label, identity, look.surfaces));
+    else if (pin === undefined) found.set(label, await firstDifference(label, identity, look.surfaces, own));
     else {
-      const lists = look.surfaces.map((surface) => changesOf(pin, identity, surface));
+      const lists = look.surfaces.map((surface) =>
+        changesOf(pin, identity, surface).map((change) => withFindings(change, own)),
+      );
       found.set(label, { review: reviewOf({ label, reviewed: pin.reviewed, ...twice(lists) }) });
     }
   }
@@ -124,6 +141,12 @@ const nothingNew = ({ serverInfo, instructions }: ServerPin): Surface => ({
 
 const NOT_STARTED =
   'It was not started, since how it is reached is not what was approved: approve that first, then look at what it lists.';
+
+/** Of what is new, all words are added words. */
+const withFindings = (change: Change, findings: readonly Finding[]): Change =>
+  change.was !== undefined || change.findings !== undefined
+    ? change
+    : { ...change, findings: findings.filter(({ kind, key }) => kind === change.kind && key === change.key) };
 
 /** What the second list says, and what only the first did. */
 function twice([first = [], second = []]: readonly Change[][]): { changes: Change[]; note?: string } {
@@ -143,15 +166,14 @@ async function firstDifference(
   label: string,
   identity: Identity,
   [before, surface]: readonly [Surface, Surface],
+  findings: readonly Finding[],
 ): Promise<Difference> {
   const { firstChanges, reviewOf } = await import('../trust/diff/index.ts');
-  const { scanServer } = await import('../trust/scan/scan.ts');
   const { suggestLabels } = await import('../trust/policy/policy.ts');
-  const findings = scanServer({ label, surface });
   const first = { label, identity, surface, findings, labels: suggestLabels };
   const isSteady = JSON.stringify(before) === JSON.stringify(surface);
   const changes = firstChanges(first);
-  return { first, review: reviewOf({ label, changes, ...(!isSteady && { note: UNSTEADY }) }) };
+  return { first, review: reviewOf({ label, changes, isNew: true, ...(!isSteady && { note: UNSTEADY }) }) };
 }
 
 async function show(

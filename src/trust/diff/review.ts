@@ -14,6 +14,8 @@ export interface ServerChanges {
   reviewed?: ServerPin['reviewed'] | undefined;
   /** Something a person must know of how this was found, in the host's words. */
   note?: string | undefined;
+  /** Nothing of it is in the lock, so that it is approved whole. */
+  isNew?: boolean;
 }
 
 /** All that changed of one item. */
@@ -29,7 +31,7 @@ export interface Reviewed extends Item {
   renamedFrom?: string;
   wasDigest?: Digest;
   nowDigest?: Digest;
-  /** The command that approves exactly this. */
+  /** The command that approves exactly this; of a server that is not in the lock, the one that reviews it whole. */
   approve?: string;
 }
 
@@ -50,7 +52,7 @@ const KINDS: readonly ItemKind[] = ['server', 'instructions', 'tool', 'prompt', 
 const EFFECTS: readonly Effect[] = ['stop', 'withhold', 'serve-pinned', 'inform'];
 const SEVERITIES: readonly Severity[] = ['critical', 'high', 'medium', 'low'];
 
-export function reviewOf({ label, changes, reviewed, note }: ServerChanges): Review {
+export function reviewOf({ label, changes, reviewed, note, isNew = false }: ServerChanges): Review {
   const groups = new Map<string, [Change, ...Change[]]>();
   for (const change of changes) {
     const id = JSON.stringify([change.kind, change.key]);
@@ -58,7 +60,7 @@ export function reviewOf({ label, changes, reviewed, note }: ServerChanges): Rev
     if (group === undefined) groups.set(id, [change]);
     else group.push(change);
   }
-  const all = [...groups.values()].map((group) => reviewedItem(label, group));
+  const all = [...groups.values()].map((group) => reviewedItem(label, group, isNew));
   const isGone = ({ effect, verdicts }: Reviewed): boolean =>
     effect === 'inform' && verdicts.some((verdict) => verdict.class === 'removed');
   const items = all.filter((item) => !isGone(item)).sort(byRisk);
@@ -72,7 +74,7 @@ export function reviewOf({ label, changes, reviewed, note }: ServerChanges): Rev
   };
 }
 
-function reviewedItem(label: string, group: readonly [Change, ...Change[]]): Reviewed {
+function reviewedItem(label: string, group: readonly [Change, ...Change[]], isNew: boolean): Reviewed {
   const sorted = [...group].sort((a, b) => EFFECTS.indexOf(a.effect) - EFFECTS.indexOf(b.effect));
   const [worst = group[0]] = sorted;
   const { kind, key } = worst;
@@ -97,7 +99,10 @@ function reviewedItem(label: string, group: readonly [Change, ...Change[]]): Rev
     ...(tokens !== undefined && { tokens }),
     ...(renamedFrom !== undefined && { renamedFrom }),
     ...(wasDigest !== undefined && { wasDigest }),
-    ...(nowDigest !== undefined && { nowDigest, approve: approveCommand(label, { kind, key }, nowDigest) }),
+    ...(nowDigest !== undefined && {
+      nowDigest,
+      approve: isNew ? `midspan lock ${shellWord(label)}` : approveCommand(label, { kind, key }, nowDigest),
+    }),
   };
 }
 

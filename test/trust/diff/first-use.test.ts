@@ -44,10 +44,10 @@ describe('the first look at a server', () => {
     expect(text).toContain('0 tools, about 0 tokens in every request');
   });
 
-  it('counts everything as waiting, each with the command that approves it', () => {
-    const review = reviewOf({ label: 'weather', changes: firstChanges(first) });
+  it('counts everything as waiting, with the command that approves the server whole', () => {
+    const review = reviewOf({ label: 'weather', changes: firstChanges(first), isNew: true });
     expect(summaryOf([review])).toBe('7 items wait for review');
-    expect(review.items.every(({ approve }) => approve?.startsWith('midspan approve weather '))).toBe(true);
+    expect(review.items.every(({ approve }) => approve === 'midspan lock weather')).toBe(true);
     expect(review.items.find(({ key }) => key === 'get_alerts')?.findings).toHaveLength(1);
   });
 });
