@@ -8,6 +8,7 @@ import { main } from '../../src/cli/main.ts';
 import { createPrinter } from '../../src/cli/print.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import type { Ask } from '../../src/asks/asks.ts';
+import { pinServer, writeLock } from '../../src/trust/lock/index.ts';
 
 interface Ended {
   code: number;
@@ -149,6 +150,50 @@ describe('midspan policy explain', () => {
     expect(bare.err).toContain('"files" is a server; a rule is about one of its tools');
     expect((await midspan('policy', 'explain')).code).toBe(2);
     expect((await midspan('policy', 'explain', 'files/x', '--args', '[]')).code).toBe(2);
+  });
+});
+
+describe('what the lock says of a tool', () => {
+  it('counts: its labels, hints, digest, and the types of its arguments', async () => {
+    const { midspan, folder, store } = await desk(RULES);
+    const send = {
+      name: 'send',
+      description: 'Sends mail.',
+      inputSchema: { type: 'object', properties: { zip: { type: 'string' } } },
+      annotations: { readOnlyHint: false, openWorldHint: true },
+    };
+    const spec = {
+      label: 'mail',
+      transport: { type: 'stdio' as const, command: 'node', args: ['none.mjs'], env: {}, cwd: folder },
+    };
+    const surface = { serverInfo: { name: 'mail', version: '1' }, tools: [send] };
+    const pin = pinServer(spec, folder, surface, { at: '2026-12-01', how: 'review' });
+    await writeLock(path.join(folder, 'midspan.lock.json'), {
+      lockfileVersion: 1,
+      pin: 'midspan-pin/1',
+      ruleset: 'x',
+      servers: { mail: pin },
+    });
+    const { digest } = pin.tools['send'] ?? { digest: '' };
+    store().remembered.set({ label: 'mail', tool: 'send', digest, action: 'allow', by: 'ann' });
+    const explained = await midspan('policy', 'explain', 'mail/send', 'zip=01234', '--json');
+    expect(JSON.parse(explained.out)).toMatchObject({
+      arguments: { zip: '01234' },
+      action: 'allow',
+      rule: 'remembered',
+      locked: true,
+      digest,
+      hints: { readOnlyHint: false },
+      labels: expect.arrayContaining([
+        { label: 'sends', from: 'lock' },
+        { label: 'sends', from: { glob: 'mail/*' } },
+        { label: 'untrusted', from: 'lock' },
+      ]),
+    });
+    const { out, err } = await midspan('policy', 'explain', 'mail/send');
+    expect(out).toContain('  the server says openWorldHint true, readOnlyHint false\n');
+    expect(err).toBe('');
+    expect((await midspan('policy')).out).toMatch(/mail\/send +untrusted, sends +lock\n/);
   });
 });
 

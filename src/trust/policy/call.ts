@@ -29,7 +29,10 @@ export interface Taint {
   readonly private: readonly string[];
   /** Brought a result that the scan found suspicious. Counts as untrusted. */
   readonly suspicious: readonly string[];
-  /** After a call: what its labels and its cleaned result bring. A failed result brings as much as any other. */
+  /**
+   * After a call: what its labels (`Decided.labels`, not those of the lock alone) and its cleaned result bring. A failed
+   * result brings as much as any other.
+   */
   saw(
     call: { label: string; tool: string; labels: readonly ToolLabel[] },
     result: ToolResult,

@@ -25,6 +25,7 @@ export function labelSources(
   ]);
 }
 
+/** Every label that counts for a tool: those of the lock and of the policy. What `saw` of a taint is given, too. */
 export function labelsOf(
   policy: Policy,
   call: { label: string; tool: string; labels: readonly ToolLabel[] },

@@ -9,5 +9,5 @@ export {
   type Taint,
 } from './call.ts';
 export { decide } from './decide.ts';
-export { type LabelSource, labelSources, suggestLabels } from './labels.ts';
+export { labelsOf, type LabelSource, labelSources, suggestLabels } from './labels.ts';
 export { newTaint } from './taint.ts';
