@@ -67,7 +67,7 @@ function factLines(lead: string, fact: string, style: Style | undefined, { width
   return [first, ...more.map((row) => `    ${row}`)].map((row) => [styled(style, row)]);
 }
 
-/** A text, each run in rows of its own. */
+/** A text, each run in rows of its own. The one space between the words of two runs is left out. */
 export function textLines(
   runs: readonly Run[],
   { width = WIDTH, full = false }: Shown,
@@ -78,7 +78,9 @@ export function textLines(
     const style = marking === 'marked' ? STYLES[kind] : undefined;
     const lead = marking === 'marked' ? `${SIGNS[kind]} │ ` : '  │ ';
     const rows = (piece: string): Line[] =>
-      rowsOf(piece, width).map((row) => [styled(style, lead + spaces(row))]);
+      rowsOf(piece, width).map((row, at) => [
+        styled(style, lead + (at === 0 ? spaces(row).replace(/^ (?=[^ ])/, '') : spaces(row))),
+      ]);
     if (kind !== 'kept' || full || !hasChange || text.length <= FOLDED_FROM) return rows(text);
     const before = index === 0 ? '' : text.slice(0, edge(text, CONTEXT, -1));
     const after = index === runs.length - 1 ? '' : text.slice(edge(text, text.length - CONTEXT, 1));

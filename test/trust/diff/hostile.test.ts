@@ -121,9 +121,9 @@ describe('hostile text', () => {
       expect([form, RAW.exec(shown)?.[0]]).toEqual([form, undefined]);
   });
 
-  it('comes out drawn, every single character of the planes in use', () => {
+  it('comes out drawn, every single character of the planes that have hidden ones', () => {
     const raw: string[] = [];
-    for (const plane of [0, 1, 14, 16]) {
+    for (const plane of [0, 14]) {
       for (let start = plane << 16; start < (plane + 1) << 16; start += 0x1000) {
         const text = Array.from(
           { length: 0x1000 },
