@@ -118,7 +118,7 @@ async function pinAll(
     const old = before?.servers[label];
     const open = openFindings(old, findings.get(label) ?? []);
     const fresh = pinServer(spec, base, lastOf(surfaces), { at, how });
-    return { label, ...settlePin(fresh, old, open, surfaces[0]), isNew: old === undefined };
+    return { label, ...settlePin(fresh, old, open, surfaces), isNew: old === undefined };
   });
 }
 

@@ -5,7 +5,7 @@ import { KINDS } from './compare.ts';
 import { itemDigest } from './digest.ts';
 import type { Digest, Identity, ItemPin, ServerPin } from './lock.ts';
 import { pinItem } from './pin.ts';
-import { volatileBetween } from './volatile.ts';
+import { fitsVolatile, volatileBetween } from './volatile.ts';
 
 /** What a pin holds, as if the server had listed it. */
 export function surfaceOf({
@@ -45,13 +45,14 @@ function pinOf(pin: ServerPin | undefined, kind: ItemKind, key: string): ItemPin
 /**
  * Carries over what was said of the same items before: labels, accepted findings, variants, volatile places. Items that the
  * scan speaks hard against are left out, unless exactly this was approved before.
- * @param other another listing of the same server: what differs between the two, in a known way, becomes volatile
+ * @param others more listings of the same server: what differs between them in a known way becomes volatile, and what differs
+ * otherwise is left out
  */
 export function settlePin(
   fresh: ServerPin,
   before: ServerPin | undefined,
   findings: readonly Finding[],
-  other?: Surface,
+  others: readonly Surface[] = [],
 ): { pin: ServerPin; leftOut: (Item & { rules: string[]; digest: Digest })[] } {
   const leftOut: (Item & { rules: string[]; digest: Digest })[] = [];
   const pin: ServerPin = { ...fresh };
@@ -68,9 +69,12 @@ export function settlePin(
         leftOut.push({ kind, key, rules: rulesOf(own), digest: item.digest });
         if (old !== undefined) entries.push([key, old]);
       } else {
-        const twin = other?.[list]?.find((each) => each[member] === key);
-        const volatile = twin === undefined ? [] : volatileBetween(item.definition, twin);
-        entries.push([key, { ...item, ...(volatile.length > 0 && { volatile }) }]);
+        const twins = others.flatMap((other) => other[list]?.filter((each) => each[member] === key) ?? []);
+        const different = twins.filter((twin) => itemDigest(kind, twin) !== item.digest);
+        const volatile = different.flatMap((twin) => volatileBetween(item.definition, twin));
+        const pinned = { ...item, ...(volatile.length > 0 && { volatile: distinct(volatile) }) };
+        if (different.every((twin) => fitsVolatile(pinned, twin))) entries.push([key, pinned]);
+        else leftOut.push({ kind, key, rules: ['unsteady'], digest: item.digest });
       }
     }
     pin[list] = Object.fromEntries(entries);
@@ -90,6 +94,10 @@ export function settlePin(
   }
   if (before !== undefined && sameBut(before, pin)) pin.reviewed = before.reviewed;
   return { pin, leftOut };
+}
+
+function distinct(volatile: NonNullable<ItemPin['volatile']>): NonNullable<ItemPin['volatile']> {
+  return [...new Map(volatile.map((each) => [each.pointer, each])).values()];
 }
 
 const rulesOf = (findings: readonly Finding[]): string[] =>

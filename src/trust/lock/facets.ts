@@ -86,7 +86,6 @@ function schemaShape(schema: Json | undefined, pointer: string, text: TextLeaves
       });
       shape.push([key, fromEntries(members)]);
     } else {
-      if (typeof value === 'string') text.push([at, value]);
       shape.push([key, schemaShape(value, at, text) ?? null]);
     }
   }
