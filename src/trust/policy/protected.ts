@@ -96,8 +96,12 @@ function candidates(text: string, isAny: boolean): Set<string> {
   // An address on the web is no file of this machine; what is passed along in its query may be.
   const local = plain.includes('://') ? plain.replace(/https?:\/\/[^\s"'`<>()[\]{}|;,=&@$\0]*/g, ' ') : plain;
   const separated = local.replaceAll('\\', '/');
-  const unescaped = /["'`\\]/.test(local) ? local.replace(/["'`\\]/g, '') : separated;
-  for (const variant of separated === unescaped ? [separated] : [separated, unescaped]) {
+  const variants = new Set([separated]);
+  if (/["'`\\]/.test(local)) {
+    variants.add(separated.replace(/["'`]/g, ''));
+    variants.add(local.replace(/["'`\\]/g, ''));
+  }
+  for (const variant of variants) {
     if (!isAny && !mayBeProtected(variant)) continue;
     for (const word of variant.split(/[\s"'`=,;|&<>()[\]{}@\0]+/)) {
       // Most words are no paths, and no single name that is protected is without a dot or underscore.

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_POLICY, decide, newTaint } from '../../../src/trust/policy/policy.ts';
 import { CHECKED_MAX } from '../../../src/trust/policy/protected.ts';
@@ -126,6 +127,47 @@ describe('a protected path in the arguments', () => {
     const policy = { ...ALLOW, protectedPaths: ['secrets', '**/a/**/b'] };
     for (const piece of ['.', './', 'a/', ':', '%2e', 'a:', '~', '"', '\\', ' .', 'https://'])
       expect(asks({ text: `${piece.repeat(300_000 / piece.length)}x` }, { policy })).toBe(false);
+  });
+
+  it('is found in every spelling of it, wherever it stands in a text', () => {
+    const path = fc.constantFrom(
+      '/home/ann/.ssh/id_rsa',
+      'x/.env',
+      '.cursor/mcp.json',
+      'a/midspan.lock.json',
+      '/etc/cron.d/x',
+      'b/c.kdbx',
+      '/proc/7/environ',
+      'Library/Keychains/x',
+      'docs/agents.md',
+    );
+    const spelling = fc.constantFrom<(path: string) => string>(
+      (text) => text.toUpperCase(),
+      (text) => text.replaceAll('/', '\\'),
+      (text) => text.replaceAll('/', '//'),
+      (text) => text.replaceAll('/', '/./'),
+      (text) => text.replaceAll('/', '/up/../'),
+      (text) => encodeURIComponent(text),
+      (text) => text.replaceAll('.', '%2e'),
+      (text) => text.replaceAll('s', '\u017F'),
+      (text) => text.replace(/(?<=[a-z])(?=[a-z])/, '\u200B'),
+      (text) => text.replace(/(?<=[a-z])(?=[a-z])/, "''"),
+      (text) => `file://${text.startsWith('/') ? '' : '/'}${text}`,
+      (text) => `${text} `,
+    );
+    const around = fc.constantFrom<(path: string) => string>(
+      (text) => text,
+      (text) => `cat ${text} | sort`,
+      (text) => `--in=${text}`,
+      (text) => `line\n${text}\nline`,
+      (text) => JSON.stringify({ deep: [{ er: text }] }),
+    );
+    fc.assert(
+      fc.property(path, fc.array(spelling, { maxLength: 3 }), around, (plain, spellings, put) => {
+        const spelled = spellings.reduce((text, spell) => spell(text), plain);
+        expect(asks({ any: [{ thing: put(spelled) }] }), put(spelled)).toBe(true);
+      }),
+    );
   });
 
   it('never allows what a rule denies', () => {
