@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { type Ask, type Host, openHost, type OpenOptions } from '../../src/index.ts';
 
 const fixture = (name: string): string =>
@@ -91,10 +91,13 @@ test('servers that hang, die, flood or talk nonsense delay and break no other', 
   );
   const outcome = await opened.call({ label: 'good', tool: 'echo', arguments: { a: 1 } });
   expect(outcome).toMatchObject({ status: 'done', result: { content: [{ text: '{"a":1}' }] } });
-  const status = Object.fromEntries(opened.servers().map((each) => [each.label, each]));
-  expect(status['good']).toMatchObject({ state: 'ready', tools: 2 });
-  expect(status['hangs']).toMatchObject({ state: 'starting' });
-  for (const label of ['dies', 'nonsense']) expect(status[label]!.error!.message).toMatch(`${label}: `);
+  const status = (label: string) => opened.servers().find((each) => each.label === label)!;
+  expect(status('good')).toMatchObject({ state: 'ready', tools: 2 });
+  expect(status('hangs')).toMatchObject({ state: 'starting' });
+  for (const label of ['dies', 'nonsense']) {
+    const { message } = await vi.waitUntil(() => status(label).error, { timeout: 20_000, interval: 10 });
+    expect(message).toMatch(`${label}: `);
+  }
   const hanging = opened.call({ label: 'floods', tool: 'echo', arguments: {} });
   await opened.close();
   expect((await hanging).result.isError).toBe(true);
