@@ -164,7 +164,7 @@ describe('a protected path in the arguments', () => {
     );
     fc.assert(
       fc.property(path, fc.array(spelling, { maxLength: 3 }), around, (plain, spellings, put) => {
-        const spelled = spellings.reduce((text, spell) => spell(text), plain);
+        const spelled = spellings.reduce<string>((text, spell) => spell(text), plain);
         expect(asks({ any: [{ thing: put(spelled) }] }), put(spelled)).toBe(true);
       }),
     );
