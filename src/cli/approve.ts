@@ -52,7 +52,9 @@ async function approve(
     });
   }
   const identity = identityOf(spec, config.path === undefined ? undefined : path.dirname(config.path));
-  const reviewed: ServerPin['reviewed'] = { at: new Date().toISOString().slice(0, 10), how: 'review' };
+  // What else of the server was accepted unseen stays so: one thing that was read does not change that.
+  const { how } = before.reviewed;
+  const reviewed: ServerPin['reviewed'] = { at: new Date().toISOString().slice(0, 10), how };
   const write = async ({ pin, approved }: { pin: ServerPin; approved: Approved }): Promise<number> => {
     const next: Lock = { ...lock, servers: { ...lock.servers, [label]: pin } };
     await writeLock(lockFile, next);

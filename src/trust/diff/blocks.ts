@@ -110,7 +110,9 @@ function edge(text: string, index: number, step: 1 | -1): number {
  */
 export function fit(line: Line, { width = WIDTH }: Shown): Line[] {
   if (columnsOf(plain(line)) <= width + LEAD) return [line];
-  return rowsOf(plain(line), width).map((row, index) => [index === 0 ? row : `${' '.repeat(LEAD)}${row}`]);
+  return rowsOf(plain(line), width).map((row, index) => [
+    index === 0 ? row.trimEnd() : `${' '.repeat(LEAD)}${row}`,
+  ]);
 }
 
 const SEVERE: readonly string[] = ['critical', 'high'];
