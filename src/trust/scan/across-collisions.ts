@@ -23,8 +23,10 @@ interface Owner {
 
 /** Shared triples of words, of the shorter description, from which two are the same text. */
 const SAME_TEXT = 0.85;
+const MOST_NAMED = 20;
 const LEAST_TRIPLES = 4;
-const MOST_COMPARED = 16;
+/** Comparisons for one name: who lists the same name often enough is seen by that. */
+const MOST_COMPARED = 256;
 
 export function findCollisions(peers: readonly Peer[], builtins: readonly string[], add: Add): void {
   const own = new Set(builtins.map(collisionKey));
@@ -39,15 +41,17 @@ export function findCollisions(peers: readonly Peer[], builtins: readonly string
     }
   }
   for (const [key, same] of owners) {
+    let left = MOST_COMPARED;
     if (own.has(key)) for (const owner of same) add(owner.peer.label, finding(owner, 'hard', []));
     for (const owner of same) {
       const others = same.filter(({ peer }) => peer !== owner.peer);
       if (others.length === 0) continue;
-      const copies = owner.peer.approved
-        ? []
-        : others.slice(0, MOST_COMPARED).filter((other) => isCopy(owner, other));
+      const copies = owner.peer.approved ? [] : others.filter((other) => left-- > 0 && isCopy(owner, other));
       const labels = (copies.length > 0 ? copies : others).map(({ peer }) => peer.label);
-      add(owner.peer.label, finding(owner, copies.length > 0 ? 'soft' : 'note', [...new Set(labels)].sort()));
+      add(
+        owner.peer.label,
+        finding(owner, copies.length > 0 ? 'soft' : 'note', [...new Set(labels)].sort().slice(0, MOST_NAMED)),
+      );
     }
   }
 }
@@ -56,21 +60,12 @@ export function findCollisions(peers: readonly Peer[], builtins: readonly string
 function isCopy(a: Owner, b: Owner): boolean {
   const words = new Set(serverWords(a.peer.label));
   if (serverWords(b.peer.label).some((word) => words.has(word))) return false;
-  const [first, second] = [triples(a.gathered.description), triples(b.gathered.description)];
+  const [first, second] = [a.gathered.triples(), b.gathered.triples()];
   const [less, more] = first.size < second.size ? [first, second] : [second, first];
   if (less.size < LEAST_TRIPLES) return false;
   let shared = 0;
   for (const triple of less) if (more.has(triple)) shared++;
   return shared / less.size >= SAME_TEXT;
-}
-
-function triples(text: string): Set<string> {
-  const words =
-    text
-      .normalize('NFKC')
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? [];
-  return new Set(words.slice(2).map((word, at) => `${words[at]} ${words[at + 1]} ${word}`));
 }
 
 function finding({ gathered }: Owner, tier: 'hard' | 'soft' | 'note', others: string[]): Finding {

@@ -25,7 +25,8 @@ export interface GatheredItem {
   defines: () => ReadonlySet<string>;
   /** Of a tool: what names that stand for the same have in common. */
   collisionKey: string;
-  description: string;
+  /** Words of the description, three at a time. */
+  triples: () => ReadonlySet<string>;
   labels: readonly ToolLabel[];
 }
 
@@ -86,13 +87,14 @@ function gatherItem(item: Item & { value: JsonObject }): GatheredItem {
   }
   const { description } = item.value;
   let defines: Set<string> | undefined;
+  let triples: Set<string> | undefined;
   return {
     item: { kind: item.kind, key: item.key },
     words,
     serverWords,
     defines: () => (defines ??= defined(item.value)),
     collisionKey: item.kind === 'tool' ? collisionKey(item.key) : '',
-    description: typeof description === 'string' ? description.slice(0, 16_384) : '',
+    triples: () => (triples ??= triplesOf(description)),
     labels: item.kind === 'tool' ? suggestLabels(item.value) : [],
   };
 }
@@ -148,4 +150,15 @@ function defined(value: JsonObject): Set<string> {
     }
   }
   return names;
+}
+
+function triplesOf(text: Json | undefined): Set<string> {
+  if (typeof text !== 'string') return new Set();
+  const words =
+    text
+      .slice(0, 16_384)
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  return new Set(words.slice(2).map((word, at) => `${words[at]} ${words[at + 1]} ${word}`));
 }

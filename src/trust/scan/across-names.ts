@@ -3,7 +3,7 @@
 /** Words that are on every server: they tell none from another. */
 const GENERIC = new Set('mcp server servers tools tool official the com io dev app npm'.split(' '));
 /** Endings that copies of a tool go by. */
-const COPY_ENDING = /(?:_?v?\d{1,3}|_(?:new|advanced|official|secure|pro|plus|better|fixed|latest|copy))$/;
+const COPY_ENDING = /(?:_?v\d{1,3}|_\d|_(?:new|advanced|official|secure|pro|plus|better|fixed|latest|copy))$/;
 
 const LOOKALIKES: Readonly<Record<string, string>> = { '0': 'o', '1': 'l', i: 'l', '|': 'l', '5': 's' };
 

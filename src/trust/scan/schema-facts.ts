@@ -1,6 +1,6 @@
-/** What the rules over whole items need to know of one, gathered in one walk and remembered by object. */
-import { isObject } from '../../schema/keywords.ts';
-import { everySubschema, pointer } from '../../schema/reference.ts';
+/** What the rules over whole items need to know of one, gathered in one walk. */
+import { isObject, KEYWORDS } from '../../schema/keywords.ts';
+import { pointer } from '../../schema/reference.ts';
 import type { Item, Json, JsonObject } from '../../types.ts';
 import { LIMITS } from './limits.ts';
 
@@ -31,21 +31,26 @@ export interface Facts {
   nodes: number;
   /** JSON characters, near enough. */
   size: number;
-  schemas: SchemaNode[];
+  /** The schemas of a tool. */
+  roots: SchemaNode[];
+  /** Schemas with a reference, a regular expression, a value written out, or the mark of a header. */
+  references: SchemaNode[];
+  patterns: SchemaNode[];
+  values: SchemaNode[];
+  marked: SchemaNode[];
+  /** Every `$id`. */
+  ids: Set<Json | undefined>;
   inputs: Input[];
   /** Properties of the output schema. */
   outputs: Input[];
 }
 
-const known = new WeakMap<JsonObject, Facts>();
+let last: { value: JsonObject; facts: Facts } | undefined;
 
-export function factsOf({ kind, value }: Item & { value: JsonObject }): Facts {
-  let facts = known.get(value);
-  if (facts === undefined) {
-    facts = gather(kind, value);
-    known.set(value, facts);
-  }
-  return facts;
+/** The rules look at one item after the other: to keep the facts of more than one would cost more than to gather them. */
+export function factsOf(item: Item & { value: JsonObject }): Facts {
+  if (last?.value !== item.value) last = { value: item.value, facts: gather(item) };
+  return last.facts;
 }
 
 /** Where a schema stands in its item. */
@@ -56,72 +61,113 @@ export function placeOf(schema: SchemaNode, ...inside: string[]): string {
   return pointer(tokens);
 }
 
-function gather(kind: Item['kind'], value: JsonObject): Facts {
-  const { depth, nodes, size } = measure(value);
-  const isBounded = depth <= LIMITS.depth && nodes <= LIMITS.nodes;
-  const schemas =
-    kind === 'tool' && isBounded
-      ? [...schemasOf(value, 'inputSchema'), ...schemasOf(value, 'outputSchema')]
-      : [];
-  const properties = (root: SchemaNode['root']): Input[] =>
-    schemas.filter((schema) => schema.root === root).flatMap(propertiesOf);
-  const inputs =
-    kind === 'prompt'
-      ? argumentsOf(value)
-      : kind === 'template'
-        ? variablesOf(value)
-        : properties('inputSchema');
-  return { depth, nodes, size, schemas, inputs, outputs: properties('outputSchema') };
+function gather({ kind, value }: Item & { value: JsonObject }): Facts {
+  const facts: Facts = {
+    depth: 0,
+    nodes: 0,
+    size: 0,
+    roots: [],
+    references: [],
+    patterns: [],
+    values: [],
+    marked: [],
+    ids: new Set(),
+    inputs: kind === 'prompt' ? argumentsOf(value) : kind === 'template' ? variablesOf(value) : [],
+    outputs: [],
+  };
+  measure(value, 1, facts);
+  // What is over a limit is withheld for that alone.
+  if (kind !== 'tool' || facts.depth > LIMITS.depth || facts.nodes > LIMITS.nodes) return facts;
+  for (const root of ['inputSchema', 'outputSchema'] as const) {
+    const node = value[root];
+    if (!isObject(node)) continue;
+    const schema: SchemaNode = { node, root, parent: undefined, tokens: [root] };
+    facts.roots.push(schema);
+    readSchema(schema, facts);
+  }
+  return facts;
 }
 
-/** Stops soon after a limit is passed. Never recurses: nesting is what it measures. */
-function measure(value: JsonObject): { depth: number; nodes: number; size: number } {
-  let [depth, nodes, size] = [0, 0, 0];
-  const pending: [Json, number][] = [[value, 1]];
-  for (let next = pending.pop(); next !== undefined && nodes <= LIMITS.nodes; next = pending.pop()) {
-    const [at, level] = next;
-    nodes++;
-    depth = Math.max(depth, level);
-    if (typeof at === 'string') size += at.length + 2;
-    else if (Array.isArray(at)) {
-      size += at.length + 1;
-      for (const item of at) pending.push([item, level + 1]);
-    } else if (isObject(at)) {
-      for (const name of Object.keys(at)) {
-        size += name.length + 4;
-        const member = at[name];
-        if (member !== undefined) pending.push([member, level + 1]);
+/** Goes one step further than the limits allow, and no more. */
+function measure(value: Json, level: number, facts: Facts): void {
+  facts.nodes++;
+  if (level > facts.depth) facts.depth = level;
+  if (typeof value === 'string') facts.size += value.length + 2;
+  else if (typeof value !== 'object' || value === null) facts.size += 4;
+  else if (level <= LIMITS.depth && facts.nodes <= LIMITS.nodes) {
+    if (Array.isArray(value)) for (const item of value) measure(item, level + 1, facts);
+    else {
+      for (const name of Object.keys(value)) {
+        const member = value[name];
+        facts.size += name.length + 4;
+        if (member !== undefined) measure(member, level + 1, facts);
       }
-    } else size += 4;
+    }
   }
-  return { depth, nodes, size };
 }
 
-function schemasOf(value: JsonObject, root: SchemaNode['root']): SchemaNode[] {
-  const schema = value[root];
-  if (!isObject(schema)) return [];
-  const found: SchemaNode[] = [{ node: schema, root, parent: undefined, tokens: [root] }];
-  for (let at = 0; at < found.length; at++) {
-    const parent = found[at]!;
-    for (const [tokens, node] of everySubschema(parent.node))
-      if (isObject(node)) found.push({ node, root, parent, tokens });
+/** What a keyword is to the rules, beside holding schemas. */
+const ROLES = new Map<string, 'references' | 'patterns' | 'values' | 'marked'>([
+  ['$ref', 'references'],
+  ['$dynamicRef', 'references'],
+  ['$recursiveRef', 'references'],
+  ['pattern', 'patterns'],
+  ['patternProperties', 'patterns'],
+  ['default', 'values'],
+  ['const', 'values'],
+  ['examples', 'values'],
+  ['example', 'values'],
+  ['enum', 'values'],
+  ['x-mcp-header', 'marked'],
+]);
+
+/** Keywords that hold schemas, those of older drafts too. */
+const HOLDERS = new Set([
+  ...[...KEYWORDS].filter(([, holds]) => holds.startsWith('schema')).map(([keyword]) => keyword),
+  'dependencies',
+  'additionalItems',
+]);
+const MAPS = new Set([
+  ...[...KEYWORDS].filter(([, holds]) => holds === 'schemaMap').map(([keyword]) => keyword),
+  'dependencies',
+]);
+
+function readSchema(schema: SchemaNode, facts: Facts): void {
+  const { node, root } = schema;
+  for (const keyword of Object.keys(node)) {
+    const role = ROLES.get(keyword);
+    if (role !== undefined && facts[role].at(-1) !== schema) facts[role].push(schema);
+    if (keyword === '$id' || keyword === 'id') facts.ids.add(node[keyword]);
+    if (!HOLDERS.has(keyword)) continue;
+    const value = node[keyword];
+    if (typeof value !== 'object' || value === null) continue;
+    if (Array.isArray(value) || MAPS.has(keyword)) {
+      if (keyword === 'properties') readProperties(schema, value as JsonObject, facts);
+      for (const name of Object.keys(value)) {
+        const inner = (value as JsonObject)[name];
+        if (isObject(inner))
+          readSchema({ node: inner, root, parent: schema, tokens: [keyword, name] }, facts);
+      }
+    } else readSchema({ node: value, root, parent: schema, tokens: [keyword] }, facts);
   }
-  return found;
 }
 
-function propertiesOf(schema: SchemaNode): Input[] {
-  const { properties, required } = schema.node;
-  if (!isObject(properties)) return [];
-  const wanted = new Set(Array.isArray(required) ? required : []);
-  return Object.entries(properties).map(([name, property]) => ({
-    name,
-    pointer: () => placeOf(schema, 'properties', name),
-    inKey: true,
-    start: 0,
-    schema: isObject(property) ? property : {},
-    isRequired: wanted.has(name),
-    isTop: schema.parent === undefined,
-  }));
+function readProperties(schema: SchemaNode, properties: JsonObject, facts: Facts): void {
+  const { required } = schema.node;
+  const wanted = Array.isArray(required) ? required : [];
+  const into = schema.root === 'inputSchema' ? facts.inputs : facts.outputs;
+  for (const name of Object.keys(properties)) {
+    const property = properties[name];
+    into.push({
+      name,
+      pointer: () => placeOf(schema, 'properties', name),
+      inKey: true,
+      start: 0,
+      schema: isObject(property) ? property : {},
+      isRequired: wanted.length <= 1_000 && wanted.includes(name),
+      isTop: schema.parent === undefined,
+    });
+  }
 }
 
 function argumentsOf(prompt: JsonObject): Input[] {

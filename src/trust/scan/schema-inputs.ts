@@ -54,8 +54,8 @@ export const UNEXPLAINED: ItemRule = {
     const { description } = item.value;
     if (item.kind !== 'tool' || typeof description !== 'string') return [];
     const inputs = factsOf(item).inputs.filter(({ isTop }) => isTop);
-    if (inputs.length < 2 || inputs.length > MOST_INPUTS) return [];
-    const told = stems(`${item.key} ${description}`);
+    if (inputs.length < 2 || inputs.length > MOST_INPUTS || !inputs.some(isFreeText)) return [];
+    const told = `${item.key} ${description.slice(0, 8_192)}`.toLowerCase();
     const odd = inputs.filter((input) => !isAccountedFor(input, told));
     return odd.length === 1 && isFreeText(odd[0]!)
       ? [found(placeOfName(odd[0]!), odd[0]!.name, 'soft', 'low')]
@@ -69,12 +69,16 @@ function isFreeText({ schema, isRequired }: Input): boolean {
 
 const CLOSED = ['enum', 'const', 'format', 'pattern', 'default'];
 
-function isAccountedFor({ name, schema }: Input, told: ReadonlySet<string>): boolean {
+/** By a word of its name or of its own description. */
+function isAccountedFor({ name, schema: { description } }: Input, told: string): boolean {
   const words = wordsOf(name);
   if (ORDINARY.has(words.at(-1) ?? '')) return true;
-  const described = typeof schema['description'] === 'string' ? schema['description'] : '';
-  return [...stems(`${words.join(' ')} ${described}`)].some((stem) => told.has(stem));
+  const own = typeof description === 'string' ? wordsOf(description, 1_024) : [];
+  return [...words, ...own].some((word) => word.length > 2 && !COMMON.has(word) && told.includes(stem(word)));
 }
+
+/** Without the endings of its forms. */
+const stem = (word: string): string => word.replace(/(?:ies|y|es|s|ed|ing|e)$/, '');
 
 /** What most tools need to do anything, told or not. */
 const ORDINARY = new Set(
@@ -82,12 +86,6 @@ const ORDINARY = new Set(
     ' ',
   ),
 );
-
-/** Words without the endings of their forms. Short ones say nothing. */
-function stems(text: string): Set<string> {
-  const words = wordsOf(text, 4_096).filter((word) => word.length > 2 && !COMMON.has(word));
-  return new Set(words.map((word) => word.replace(/(?:ies|y)$/, 'i').replace(/(?:es|s|ed|ing|e)$/, '')));
-}
 
 const COMMON = new Set(
   'the and for with from that this are its your you can will not all any one use used using values'.split(
@@ -142,7 +140,7 @@ export const DANGEROUS_VALUE: ItemRule = {
   example: '{"default": "$(curl https://…|sh)"}',
   advice: 'Read the value. Tools that run commands show such examples with good reason.',
   find(item) {
-    return factsOf(item).schemas.flatMap((schema) =>
+    return factsOf(item).values.flatMap((schema) =>
       VALUES.flatMap((keyword) => {
         const value = schema.node[keyword];
         if (!Array.isArray(value)) return dangersIn(value, () => placeOf(schema, keyword));
@@ -200,9 +198,7 @@ export const MIRRORED_HEADER: ItemRule = {
   find(item) {
     const schema = item.value['inputSchema'];
     if (item.kind !== 'tool' || !isObject(schema)) return [];
-    const marked = factsOf(item).schemas.filter(
-      ({ node, root }) => root === 'inputSchema' && 'x-mcp-header' in node,
-    );
+    const marked = factsOf(item).marked.filter(({ root }) => root === 'inputSchema');
     if (marked.length === 0) return [];
     const mirrored = mirroredArguments(schema);
     if (!Array.isArray(mirrored))

@@ -2,12 +2,12 @@
 import { isExponential } from '../../schema/ambiguity.ts';
 import { isObject } from '../../schema/keywords.ts';
 import { compilePattern, isExpression } from '../../schema/pattern.ts';
-import { follow } from '../../schema/reference.ts';
+import { follow, pointer } from '../../schema/reference.ts';
 import type { Item, JsonObject } from '../../types.ts';
 import { found, type ItemFinding } from './found.ts';
 import { LIMITS, NOTED } from './limits.ts';
 import type { ItemRule } from './rule.ts';
-import { factsOf, placeOf, type SchemaNode } from './schema-facts.ts';
+import { type Facts, factsOf, placeOf, type SchemaNode } from './schema-facts.ts';
 
 export const LIMIT: ItemRule = {
   on: 'item',
@@ -19,24 +19,18 @@ export const LIMIT: ItemRule = {
   example: 'ten definitions, each of which names the next one ten times',
   advice: 'Ask the author for a smaller definition. Nothing of it is shown.',
   find(item) {
-    const { depth, nodes, size, schemas } = factsOf(item);
-    const over: [string, string, string, number][] = [
-      ['', `nesting of ${depth}`, 'depth', depth],
-      ['', `${nodes} values`, 'nodes', nodes],
-      ['', `about ${size} characters`, 'definition', size],
-      ...textSizes(item).map(({ pointer, limit, length }): [string, string, string, number] => [
-        pointer,
-        `${length} characters`,
-        limit,
-        length,
-      ]),
-    ];
-    const findings = over
-      .filter(([, , limit, value]) => value > LIMITS[limit as keyof typeof LIMITS])
-      .map(([pointer, words, limit]) =>
-        found({ pointer }, `${words}, of at most ${LIMITS[limit as keyof typeof LIMITS]}`, 'hard', 'high'),
-      );
-    return findings.length > 0 ? findings : expansions(schemas);
+    const facts = factsOf(item);
+    const findings: ItemFinding[] = [];
+    const limit = (pointer: string, what: string, value: number, most: number): void => {
+      if (value > most)
+        findings.push(found({ pointer }, `${what}: ${value}, of at most ${most}`, 'hard', 'high'));
+    };
+    limit('', 'nesting', facts.depth, LIMITS.depth);
+    limit('', 'values', facts.nodes, LIMITS.nodes);
+    limit('', 'characters', facts.size, LIMITS.definition);
+    const mostText = item.kind === 'instructions' ? LIMITS.instructions : LIMITS.description;
+    for (const { pointer, length } of longTexts(item)) limit(pointer, 'characters', length, mostText);
+    return findings.length > 0 || facts.references.length === 0 ? findings : expansions(facts);
   },
 };
 
@@ -50,35 +44,34 @@ export const SIZE: ItemRule = {
   example: 'a description of ten thousand characters',
   advice: 'Read all of it once; `midspan cost` tells what it costs.',
   find(item) {
-    const large = factsOf(item).size > NOTED.definition ? [{ pointer: '', length: factsOf(item).size }] : [];
-    const long = textSizes(item).filter(({ limit, length }) => length > NOTED[limit]);
-    return [...large, ...long].map(({ pointer, length }) =>
+    const { size } = factsOf(item);
+    const large = size > NOTED.definition ? [{ pointer: '', length: size }] : [];
+    return [...large, ...longTexts(item)].map(({ pointer, length }) =>
       found({ pointer }, `about ${length} characters`, 'note', 'low'),
     );
   },
 };
 
-type TextSize = { pointer: string; limit: 'description' | 'instructions'; length: number };
-
-function textSizes({ kind, value }: Item & { value: JsonObject }): TextSize[] {
-  const limit = kind === 'instructions' ? 'instructions' : 'description';
-  return Object.entries(value).flatMap(([name, text]) =>
-    typeof text === 'string'
-      ? [{ pointer: kind === 'instructions' ? '' : `/${name}`, limit, length: text.length }]
-      : [],
-  );
+/** Texts of an item itself that are worth a note at least. */
+function longTexts({ kind, value }: Item & { value: JsonObject }): { pointer: string; length: number }[] {
+  const least = kind === 'instructions' ? NOTED.instructions : NOTED.description;
+  const found: { pointer: string; length: number }[] = [];
+  for (const name of Object.keys(value)) {
+    const text = value[name];
+    if (typeof text !== 'string' || text.length <= least) continue;
+    found.push({ pointer: kind === 'instructions' ? '' : pointer([name]), length: text.length });
+  }
+  return found;
 }
 
 /** References that multiply: what each schema comes to when all of them are written out. One that leads back counts once. */
-function expansions(schemas: readonly SchemaNode[]): ItemFinding[] {
-  const roots = schemas.filter(({ parent }) => parent === undefined);
+function expansions({ roots, references }: Facts): ItemFinding[] {
   return roots.flatMap((root) => {
-    const own = schemas.filter((schema) => schema.root === root.root);
-    if (!own.some(({ node }) => typeof node['$ref'] === 'string')) return [];
+    const own = references.filter((schema) => schema.root === root.root);
     const loop = endless(own, root.node);
     if (loop !== undefined)
       return [found({ pointer: placeOf(loop) }, 'the schema is defined by itself alone', 'hard', 'high')];
-    const size = writtenOut(root.node, root.node, new Map());
+    const size = own.length === 0 ? 0 : writtenOut(root.node, root.node, new Map());
     return size > LIMITS.expansion
       ? [
           found(
@@ -175,9 +168,8 @@ export const OUTSIDE_REFERENCE: ItemRule = {
   example: '{"$ref": "http://169.254.169.254/latest/meta-data/"}',
   advice: 'Ask the author to put the referred schema into `$defs`.',
   find(item) {
-    const { schemas } = factsOf(item);
-    const ids = new Set(schemas.flatMap(({ node }) => ['$id', 'id'].map((keyword) => node[keyword])));
-    return schemas.flatMap((schema) =>
+    const { references, ids } = factsOf(item);
+    return references.flatMap((schema) =>
       ['$ref', '$dynamicRef', '$recursiveRef'].flatMap((keyword) => {
         const ref = schema.node[keyword];
         if (typeof ref !== 'string') return [];
@@ -202,7 +194,7 @@ export const PATTERN: ItemRule = {
   example: '^(a+)+$',
   advice: 'Ask the author for an expression without repeated repetitions or look-around.',
   find(item) {
-    return factsOf(item).schemas.flatMap((schema) => {
+    return factsOf(item).patterns.flatMap((schema) => {
       const { pattern, patternProperties } = schema.node;
       const sources: [string, ItemFinding['pointer'], boolean][] = [];
       if (typeof pattern === 'string') sources.push([pattern, placeOf(schema, 'pattern'), false]);
