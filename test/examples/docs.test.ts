@@ -37,7 +37,7 @@ describe('the documents', () => {
     expect(all.filter(({ file }) => !existsSync(path.join(root, file)))).toEqual([]);
   });
 
-  it.each(['servers', 'tools', 'cost', 'call', 'compare', 'run'])(
+  it.each(['servers', 'tools', 'cost', 'call', 'compare', 'run', 'policy', 'asks', 'answer'])(
     'tell every option of midspan %s',
     (command) => {
       const section = read('docs/cli.md')
