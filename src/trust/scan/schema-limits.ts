@@ -203,10 +203,12 @@ export const PATTERN: ItemRule = {
           sources.push([source, placeOf(schema, 'patternProperties', source), true]);
       }
       return sources.flatMap(([source, pointer, inKey]) => {
-        if (isExponential(source) === true) return [found({ pointer, inKey }, source, 'hard', 'high')];
+        // Look-around takes no time of its own: what stands in it is looked at as if it were part of the text.
+        const isDanger = isExponential(source.replace(/\(\?<?[=!]/g, '(?:'));
+        if (isDanger === true) return [found({ pointer, inKey }, source, 'hard', 'high')];
         if (compilePattern(source) !== undefined || !(isExpression(source) || isExpression(source, '')))
           return [];
-        return [found({ pointer, inKey }, source, 'soft', 'medium')];
+        return [found({ pointer, inKey }, source, isDanger === false ? 'note' : 'soft', 'medium')];
       });
     });
   },

@@ -212,7 +212,11 @@ describe('S06: regular expressions', () => {
 
   it('withholds what takes exponential time elsewhere, and tells of what cannot be read in linear time', () => {
     expect(scan(pattern('^(a+)+$'))).toEqual(['S06 hard /inputSchema/properties/code/pattern']);
-    expect(scan(pattern('^(?!x)\\w+$'))).toEqual(['S06 soft /inputSchema/properties/code/pattern']);
+    expect(scan(pattern('^(?=(a+)+$)a'))).toEqual(['S06 hard /inputSchema/properties/code/pattern']);
+    expect(scan(pattern('^(?:(a|b)\\1)+$'))).toEqual(['S06 soft /inputSchema/properties/code/pattern']);
+    expect(scan(pattern('^(?!x)([a-z][a-z-]*\\.)+$'))).toEqual([
+      'S06 note /inputSchema/properties/code/pattern',
+    ]);
     expect(scan(tool({ inputSchema: { patternProperties: { '^(a|a)*$': text } } }))).toEqual([
       'S06 hard /inputSchema/patternProperties/^(a|a)*$',
     ]);
