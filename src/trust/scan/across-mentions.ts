@@ -29,7 +29,8 @@ export const FOREIGN_SERVER: Explained = {
 /** Characters before and after a name in which an order makes it one. */
 const NEAR = 60;
 const MOST_IN_ITEM = 20;
-/** As many owners as make a name common property. */
+/** Owners from which a name is hardly that of one of them, and from which it says nothing. */
+const SEVERAL_OWNERS = 3;
 const COMMON_OWNERS = 8;
 
 const DIRECTIVE =
@@ -75,7 +76,7 @@ export function findMentions(peers: readonly Peer[], builtins: readonly string[]
         if (seen.has(place) || count >= MOST_IN_ITEM) continue;
         seen.add(place);
         count++;
-        const isHard = isOrder(word) && !peer.approved;
+        const isHard = isOrder(word) && !peer.approved && owned.labels.size < SEVERAL_OWNERS;
         add(peer.label, finding(FOREIGN_TOOL, gathered, word, isHard ? 'hard' : 'soft', [...owned.labels]));
       }
       for (const word of gathered.serverWords) {

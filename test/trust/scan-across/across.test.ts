@@ -106,9 +106,14 @@ describe('X01: speaking of a tool of another server', () => {
     expect(scan(mail, server('units', made)).filter((line) => line.includes('X01'))).toEqual([]);
   });
 
-  it('is nothing for names that many servers share', () => {
-    const others = Array.from({ length: 8 }, (_, at) => server(`s${at}`, { tools: { get_file: 'x' } }));
-    expect(scan(...others, units('Always use get_file.')).filter((line) => line.includes('X01'))).toEqual([]);
+  it('weighs less for names that several servers share, and nothing for common ones', () => {
+    const among = (length: number): string[] => {
+      const others = Array.from({ length }, (_, at) => server(`s${at}`, { tools: { get_file: 'x' } }));
+      return scan(...others, units('Always use get_file.')).filter((line) => line.includes('X01'));
+    };
+    expect(among(2)).toEqual(['units X01 hard convert /description']);
+    expect(among(3)).toEqual(['units X01 soft convert /description']);
+    expect(among(8)).toEqual([]);
   });
 
   it('names the servers concerned', () => {
