@@ -1,7 +1,7 @@
 /** The library's front door. */
 import { join } from 'node:path';
 import picomatch from 'picomatch';
-import { type Config, loadConfig, readConfig } from './config/config.ts';
+import { type Config, loadConfig as load, readConfig as read } from './config/config.ts';
 import type { DialectId, Message } from './dialects/dialect.ts';
 import { MidspanError } from './errors.ts';
 import { type Cost, costOf } from './host/cost.ts';
@@ -15,6 +15,7 @@ import type { RunHost, RunOptions } from './run/options.ts';
 import { keptOptions, optionsOf } from './run/recorded.ts';
 import { run } from './run/run.ts';
 import { type Choices, newRunId, openJournal, recordedRun, recordRun, takeOver } from './journal/journal.ts';
+import { openSecrets, secretsPath } from './store/secrets.ts';
 import { openStore, type Store } from './store/store.ts';
 import { usageFile } from './store/usage.ts';
 import { verdictFile } from './store/verdicts.ts';
@@ -161,6 +162,20 @@ function runHostOf(core: CoreHost, session: Session): RunHost {
   };
 }
 
+/** As in config/, with the secrets of this user. */
+export const loadConfig: typeof load = (options) => load({ secret: secretsOf(options.env), ...options });
+
+/** As in config/, with the secrets of this user. */
+export const readConfig: typeof read = (object, options) =>
+  read(object, { secret: secretsOf(options.env), ...options });
+
+const secretsOf = (
+  env: Readonly<Record<string, string | undefined>>,
+): ((name: string) => string | undefined) => {
+  const secrets = openSecrets(secretsPath(env));
+  return (name) => secrets.get(name);
+};
+
 async function configOf(
   source: string | Config | object | undefined,
   env: Readonly<Record<string, string | undefined>>,
@@ -242,7 +257,6 @@ export {
 } from './compare/compare.ts';
 export type { Feature } from './compare/features.ts';
 export type { Config } from './config/config.ts';
-export { loadConfig, readConfig } from './config/config.ts';
 export type {
   Call,
   CallResult,

@@ -19,6 +19,7 @@ import { createPrinter, type Printer } from './print.ts';
 import { runCommand } from './run.ts';
 import { scanCommand } from './scan.ts';
 import { runsCommand } from './runs.ts';
+import { secretCommand } from './secret.ts';
 import { serversCommand } from './servers.ts';
 import { watchStop } from './stop.ts';
 import { toolsCommand } from './tools.ts';
@@ -71,6 +72,7 @@ Exit codes: 0 good, 1 failed, 2 usage or configuration, 3 needs sign-in, 4 unrea
     scanCommand,
     runsCommand,
     auditCommand,
+    secretCommand,
     policyCommand,
     asksCommand,
     answerCommand,

@@ -10,7 +10,7 @@ import { baseOf, codex, type Format, type FormatId, given, isToml, jsonFormat } 
 import { collectProblems, type Problems, suggestion } from './problems.ts';
 import { type Entry, fromObject, type Item, readJson, readToml, SyntaxProblem } from './syntax.ts';
 import { policySettings, trustSettings } from './trust.ts';
-import type { Environment } from './variables.ts';
+import type { Environment, SecretReader } from './variables.ts';
 
 /** A configuration, resolved: variables expanded, paths absolute, servers in file order. */
 export interface Config {
@@ -35,13 +35,20 @@ export const MAX_FILE_BYTES = 8 * 1024 * 1024;
  * Reads `path`, or the first `midspan.json` or `.mcp.json` from `cwd` upwards.
  * @throws MidspanError `config`, listing every problem with file, line, column and key.
  */
-export async function loadConfig(options: { path?: string; cwd: string; env: Environment }): Promise<Config> {
+export async function loadConfig(options: {
+  path?: string;
+  cwd: string;
+  env: Environment;
+  /** Default: none is stored. */
+  secret?: SecretReader;
+}): Promise<Config> {
   const file =
     options.path === undefined ? await findConfig(options.cwd) : path.resolve(options.cwd, options.path);
   const text = await readText(file);
   const problems = collectProblems(file);
   const { root, format } = parse(file, text, problems);
-  return resolve(root, format, { file, base: baseOf(file), env: options.env, problems });
+  const { env, secret } = options;
+  return resolve(root, format, { file, base: baseOf(file), env, secret, problems });
 }
 
 /**
@@ -49,8 +56,12 @@ export async function loadConfig(options: { path?: string; cwd: string; env: Env
  * @param options.base where relative working directories start; absolute.
  * @throws MidspanError `config`, listing every problem by key.
  */
-export function readConfig(object: object, options: { env: Environment; base: string }): Config {
+export function readConfig(
+  object: object,
+  options: { env: Environment; base: string; secret?: SecretReader },
+): Config {
   return resolve(fromObject(object), given, {
+    secret: undefined,
     ...options,
     file: undefined,
     problems: collectProblems(undefined),
@@ -133,10 +144,11 @@ interface Origin {
   file: string | undefined;
   base: string;
   env: Environment;
+  secret: SecretReader | undefined;
   problems: Problems;
 }
 
-function resolve(root: Item, format: Format, { file, base, env, problems }: Origin): Config {
+function resolve(root: Item, format: Format, { file, base, env, secret, problems }: Origin): Config {
   const home = env['HOME'] ?? env['USERPROFILE'] ?? homedir();
   const reading: EntryReading = {
     problems,
@@ -147,6 +159,7 @@ function resolve(root: Item, format: Format, { file, base, env, problems }: Orig
     aliases: new Map(),
     variables: {
       env,
+      secret: secret ?? (() => undefined),
       fixed: new Map(format.workspace === true ? workspaceVariables(base, home) : []),
       inputs: format.inputs === true ? inputIds(root) : undefined,
     },

@@ -1,6 +1,6 @@
 /**
- * `${NAME}` and `${NAME:-default}` in strings, and the forms of other programs: `${env:NAME}`, `${input:id}`,
- * `${workspaceFolder}`. `$${` stands for a plain `${`. Defaults may hold variables themselves.
+ * `${NAME}` and `${NAME:-default}` in strings, `${secret:NAME}`, and the forms of other programs: `${env:NAME}`,
+ * `${input:id}`, `${workspaceFolder}`. `$${` stands for a plain `${`. Defaults may hold variables themselves.
  */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -8,9 +8,14 @@ export interface Variables {
   env: Environment;
   /** Names that are not the environment's, such as `workspaceFolder`. */
   fixed: ReadonlyMap<string, string>;
+  /** A stored secret; undefined where none has this name. */
+  secret: SecretReader;
   /** The ids of `inputs`; undefined in formats that have none. */
   inputs: ReadonlySet<string> | undefined;
 }
+
+/** @throws MidspanError when the place of secrets cannot be read. */
+export type SecretReader = (name: string) => string | undefined;
 
 /** Never names a value, only variables. */
 export type Expanded = { text: string } | { problem: string };
@@ -44,6 +49,7 @@ const FORM = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
 function resolve(expression: string, variables: Variables): Expanded {
   const fixed = variables.fixed.get(expression);
   if (fixed !== undefined) return { text: fixed };
+  if (expression.startsWith('secret:')) return resolveSecret(expression.slice('secret:'.length), variables);
   if (expression.startsWith('input:')) return resolveInput(expression.slice('input:'.length), variables);
   const found = FORM.exec(expression);
   if (found === null) {
@@ -60,6 +66,15 @@ function resolve(expression: string, variables: Variables): Expanded {
   return {
     problem: `the environment variable ${name} is not set; set it, or write \`\${${name}:-default}\``,
   };
+}
+
+function resolveSecret(name: string, { secret }: Variables): Expanded {
+  if (!/^[\w.-]{1,128}$/.test(name))
+    return { problem: 'the name of a secret has letters, digits, `_`, `-` and `.`' };
+  const value = secret(name);
+  return value === undefined
+    ? { problem: `no secret is stored as ${name}; \`midspan secret set ${name}\` stores it` }
+    : { text: value };
 }
 
 function resolveInput(id: string, { env, inputs }: Variables): Expanded {
