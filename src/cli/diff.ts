@@ -115,6 +115,7 @@ async function differences(
         ],
   );
   const findings = await findingsOf(listed);
+  const { scanConfig } = await import('../trust/scan/config.ts');
   const failures: MidspanError[] = [];
   for (const [index, { spec, pin, identity }] of rest.entries()) {
     const { label } = spec;
@@ -122,8 +123,10 @@ async function differences(
     if (look === undefined) continue;
     const own = findings.get(label) ?? [];
     if ('error' in look) failures.push(look.error);
-    else if (pin === undefined) found.set(label, await firstDifference(label, identity, look.surfaces, own));
-    else {
+    else if (pin === undefined) {
+      const all = [...scanConfig(spec, context.env), ...own];
+      found.set(label, await firstDifference(label, identity, look.surfaces, all));
+    } else {
       const lists = look.surfaces.map((surface) =>
         changesOf(pin, identity, surface).map((change) => withFindings(change, own)),
       );

@@ -142,7 +142,7 @@ export async function findingsOf(
 
 /** A first look where nothing was approved, and what changed where something was. */
 async function showReview(
-  { print }: Context,
+  { print, env }: Context,
   { path: file, trust }: Config,
   before: Lock | undefined,
   found: readonly Extract<Twice, { surfaces: unknown }>[],
@@ -150,6 +150,7 @@ async function showReview(
   const { compare, identityOf } = await import('../trust/lock/index.ts');
   const view = await import('../trust/diff/index.ts');
   const { suggestLabels } = await import('../trust/policy/policy.ts');
+  const { scanConfig } = await import('../trust/scan/config.ts');
   const base = file === undefined ? undefined : path.dirname(file);
   const findings = await findingsOf(found.map(({ spec, surfaces }) => ({ spec, surface: lastOf(surfaces) })));
   for (const { spec, surfaces } of found) {
@@ -163,7 +164,7 @@ async function showReview(
             label,
             identity,
             surface,
-            findings: findings.get(label) ?? [],
+            findings: [...scanConfig(spec, env), ...(findings.get(label) ?? [])],
             labels: (tool: JsonObject) => suggestLabels(tool),
           })
         : view.diffText([
