@@ -5,6 +5,7 @@ import { type CapturedServer, readCorpus } from './folder.ts';
 import { checkRequests } from './requests.ts';
 import { SUBJECTS } from './subjects.ts';
 import { checkTrust } from './trust.ts';
+import { checkUpgrades } from './upgrades.ts';
 
 const MOST_SHOWN = 40;
 /** Tools that no generated arguments fit, at most: a sampler that finds nothing checks nothing. */
@@ -55,6 +56,7 @@ export async function main(folder: string): Promise<number> {
   );
   console.log(`${samples} arguments there and back; none were generated for ${unsampled.length} tools.`);
   await checkTrust(folder, problems);
+  checkUpgrades(folder, problems);
   for (const problem of problems.slice(0, MOST_SHOWN)) console.log(`  ${problem}`);
   if (problems.length > MOST_SHOWN) console.log(`  ... and ${problems.length - MOST_SHOWN} more`);
   const seconds = Math.round((Date.now() - started) / 1000);
