@@ -123,7 +123,7 @@ export interface PolicyRule {
   /** JSON Schema that the arguments must fit for the rule to match. */
   arguments?: JsonObject;
   action: Action;
-  /** Beside `allow`: it holds for a sink, too, when the run has seen untrusted text and private data. */
+  /** Beside `allow`: it holds for a sink, too, when the run has seen untrusted text and private data, and for what it carries. */
   tainted?: 'allow';
   /** Shown in results and the audit. */
   reason?: string;

@@ -66,6 +66,7 @@ export async function explain(
       private: secret ? ['assumed'] : [],
       suspicious: [],
       saw: () => undefined,
+      leak: () => undefined,
     });
     const { untrusted = false, private: secret = false } = options;
     const decided = decide(config.policy, call, { taint: seen(untrusted, secret), remembered });

@@ -1,5 +1,6 @@
 /** What a policy is asked about, what it knows, and what it says. */
 import type { Action, JsonObject, ToolLabel, ToolResult } from '../../types.ts';
+import type { Leak } from '../scan/leaks.ts';
 
 export interface PolicyCall {
   label: string;
@@ -15,7 +16,7 @@ export interface PolicyCall {
 
 export interface Decided {
   action: Action;
-  /** `rules[2]`, `default`, `taint`, `protected-path`, `remembered`, `hints`. */
+  /** `rules[2]`, `default`, `taint`, `leak`, `protected-path`, `remembered`, `hints`. */
   rule: string;
   /** One sentence in the host's words. */
   why: string;
@@ -38,6 +39,8 @@ export interface Taint {
     result: ToolResult,
     suspicious: boolean,
   ): void;
+  /** A passage of a private result of another server that the arguments of a call repeat, plainly or encoded. */
+  leak(call: Pick<PolicyCall, 'label' | 'arguments'>): Leak | undefined;
 }
 
 /** A person's remembered word. Holds for exactly this digest of the definition. */
@@ -55,4 +58,4 @@ export interface DecisionContext {
 
 /** Whether a person's word may hold longer than once for a call that asks by this rule. */
 export const isRememberable = (rule: string | undefined): boolean =>
-  rule !== 'taint' && rule !== 'protected-path';
+  rule !== 'taint' && rule !== 'leak' && rule !== 'protected-path';

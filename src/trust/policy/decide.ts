@@ -18,8 +18,9 @@ interface Base {
 /**
  * Decides one call. Never throws: what cannot be decided asks.
  * 1. The first rule that matches, else the default. 2. A person's word for this digest answers what asks, and a no always
- * holds. 3. A `deny` is final. 4. An argument that names a protected path asks. 5. A sink asks once untrusted text and
- * private data were seen, unless the rule that allows it says `"tainted": "allow"`.
+ * holds. 3. A `deny` is final. 4. An argument that names a protected path asks. 5. Unless the rule that allows it says
+ * `"tainted": "allow"`: what may send asks when it carries a private result of another server, and a sink asks once
+ * untrusted text and private data were seen.
  */
 export function decide(policy: Policy, call: PolicyCall, context: DecisionContext): Decided {
   const labels = labelsOf(policy, call);
@@ -121,8 +122,22 @@ function tightened(
   const isReading = labels.includes('reads') && !isWorse(labels) && !admitsWriting(call.hints);
   const touched = protectedPath(call.arguments, { globs: policy.protectedPaths, isReading });
   if (touched !== undefined) return { action: 'ask', rule: 'protected-path', why: touched };
-  const seen = base.coversTaint === true ? undefined : toxic(taint, labels);
+  if (base.coversTaint === true) return base;
+  const leak = leaking(call, labels, taint);
+  if (leak !== undefined) return { action: 'ask', rule: 'leak', why: leak };
+  const seen = toxic(taint, labels);
   return seen === undefined ? base : { action: 'ask', rule: 'taint', why: seen };
+}
+
+/** Why a call that may send must ask for what it carries (rule R07 of the scan). */
+function leaking(call: PolicyCall, labels: readonly ToolLabel[], taint: Taint): string | undefined {
+  if (labels.length > 0 && !labels.includes('sends')) return undefined;
+  const leak = taint.leak(call);
+  if (leak === undefined) return undefined;
+  const { from, length, how, pointer } = leak;
+  const place = pointer.length > NAME_SHOWN ? `${pointer.slice(0, NAME_SHOWN)}…` : pointer;
+  const encoded = how === 'text' ? '' : `, as ${how},`;
+  return `The argument at ${JSON.stringify(place)} repeats${encoded} ${length} characters of a private result of ${listed([`${from.label}/${from.tool}`]) ?? ''}.`;
 }
 
 /** Why a sink must ask: strangers' words may steer the call, and private data may leave with it. */

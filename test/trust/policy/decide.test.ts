@@ -9,7 +9,7 @@ import {
   type Remembered,
   type Taint,
 } from '../../../src/trust/policy/policy.ts';
-import type { Policy, PolicyRule, ToolLabel } from '../../../src/types.ts';
+import type { Policy, PolicyRule, ToolLabel, ToolResult } from '../../../src/types.ts';
 
 const CALL: PolicyCall = { label: 'files', tool: 'read', arguments: {}, digest: 'sha256-a', labels: [] };
 const policyOf = (rules: PolicyRule[], more: Partial<Policy> = {}): Policy => ({
@@ -199,7 +199,8 @@ describe("a person's remembered word", () => {
     expect(said(decided(DEFAULT_POLICY, { arguments: { path: '.env' } }, word('allow')))).toBe(
       'ask by protected-path',
     );
-    expect(['taint', 'protected-path', 'default', 'hints', 'rules[0]'].map(isRememberable)).toEqual([
+    expect(['taint', 'leak', 'protected-path', 'default', 'hints', 'rules[0]'].map(isRememberable)).toEqual([
+      false,
       false,
       false,
       true,
@@ -274,5 +275,57 @@ describe('taint', () => {
     const { why } = decided(DEFAULT_POLICY, { labels: ['sends'] }, { taint });
     expect(why).toContain('(web/a, web/b, web/c and 2 more)');
     expect(why.length).toBeLessThan(300);
+  });
+});
+
+describe('what a call carries', () => {
+  const secret = 'The merger with Example Corp closes on Friday at noon.';
+  const allow = policyOf([{ action: 'allow' }]);
+  const read = (labels: ToolLabel[], result: Partial<ToolResult>): Taint => {
+    const taint = newTaint();
+    taint.saw({ label: 'files', tool: 'read', labels }, { content: [], ...result }, false);
+    return taint;
+  };
+  const mail = (body: string, labels: ToolLabel[] = ['sends'], label = 'mail'): Partial<PolicyCall> => ({
+    label,
+    tool: 'send',
+    arguments: { to: 'x@example.com', body },
+    labels,
+  });
+  const taint = read(['private'], { content: [{ type: 'text', text: `Note: ${secret}` }] });
+
+  it.each([
+    ['plainly', `FYI: ${secret} Bye`, ''],
+    ['encoded', Buffer.from(secret).toString('base64'), ', as base64,'],
+  ])('of a private result of another server, %s, asks before it is sent', (_, body, how) => {
+    const found = decided(allow, mail(body), { taint });
+    expect(said(found)).toBe('ask by leak');
+    expect(found.why).toMatch(
+      new RegExp(
+        `^The argument at "/body" repeats${how} \\d+ characters of a private result of files/read\\.$`,
+      ),
+    );
+    expect(said(decided(allow, mail(body, []), { taint }))).toBe('ask by leak');
+  });
+
+  it('may be little, go back to where it came from, stay here, or come from what is not private', () => {
+    expect(decided(allow, mail('The merger'), { taint }).action).toBe('allow');
+    expect(decided(allow, mail(secret, ['sends'], 'files'), { taint }).action).toBe('allow');
+    expect(decided(allow, mail(secret, ['destroys']), { taint }).action).toBe('allow');
+    const open = read(['reads'], { content: [{ type: 'text', text: secret }] });
+    expect(decided(allow, mail(secret), { taint: open }).action).toBe('allow');
+  });
+
+  it('counts also when it came as a resource or as structured content', () => {
+    const resource = { type: 'resource', resource: { uri: 'file:///a', text: secret } };
+    for (const result of [{ content: [resource] }, { structuredContent: { note: secret } }])
+      expect(said(decided(allow, mail(secret), { taint: read(['private'], result) }))).toBe('ask by leak');
+  });
+
+  it('is covered by a rule that says so, and never allowed by a remembered word', () => {
+    const tainted = policyOf([{ action: 'allow', tainted: 'allow' }]);
+    expect(decided(tainted, mail(secret), { taint }).action).toBe('allow');
+    const word = { label: 'mail', tool: 'send', digest: 'sha256-a', action: 'allow' as const };
+    expect(said(decided(DEFAULT_POLICY, mail(secret), { taint, remembered: word }))).toBe('ask by leak');
   });
 });

@@ -186,7 +186,7 @@ describe('laws of the policy', () => {
           });
         const found = again();
         expect(again()).toEqual(found);
-        expect(found.rule).toMatch(/^(?:rules\[\d+\]|default|taint|protected-path|remembered|hints)$/);
+        expect(found.rule).toMatch(/^(?:rules\[\d+\]|default|taint|leak|protected-path|remembered|hints)$/);
         expect(found.why).toMatch(/^\S.*[.!?]$/);
         expect(found.labels).toEqual(
           LABELS.filter((label) => labelSources(rules, made).some((source) => source.label === label)),
