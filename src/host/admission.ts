@@ -47,7 +47,9 @@ export class Admissions {
   constructor(settings: TrustSettings, lock: Lock | undefined, configPath: string | undefined) {
     this.#settings = settings;
     this.#lock = lock;
-    this.#base = configPath === undefined ? undefined : dirname(configPath);
+    // A configuration without a file is taken to stand where its lock does.
+    const place = configPath ?? settings.lock;
+    this.#base = place === undefined ? undefined : dirname(place);
   }
 
   get pinnedBy(): 'lock' | 'first-listing' | 'off' {
