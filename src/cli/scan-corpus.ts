@@ -5,6 +5,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { MidspanError, messageOf } from '../errors.ts';
+import type { Asked } from '../trust/scan/ask.ts';
 import type { Scanned } from '../trust/scan/scan.ts';
 import type { Json, JsonObject, Surface } from '../types.ts';
 
@@ -15,8 +16,8 @@ export interface Entry {
   category: string;
   /** `definition`, `cross_server`, `result`, `behaviour`. */
   from: string;
-  /** The server that says it, or what it says in a result. */
-  content: { server: Scanned } | { text: string };
+  /** The server that says it, what it says in a result, or what it asks of a person. */
+  content: { server: Scanned } | { text: string } | { ask: Asked };
   /** Other servers that it is made for. */
   peers: Scanned[];
 }
@@ -133,15 +134,29 @@ function contentOf(entry: JsonObject, label: string): Entry['content'] | undefin
   return isObject(frame) ? frameContent(frame, label) : undefined;
 }
 
-/** A JSON-RPC message: a list of definitions, a handshake, or a result or error with text. */
-function frameContent({ result, error }: JsonObject, label: string): Entry['content'] | undefined {
+/** A JSON-RPC message: a list of definitions, a handshake, a question to a person, or a result or error with text. */
+function frameContent(
+  { method, params, result, error }: JsonObject,
+  label: string,
+): Entry['content'] | undefined {
   if (isObject(error)) return typeof error['message'] === 'string' ? { text: error['message'] } : undefined;
+  if (method === 'elicitation/create' && isObject(params)) return askContent(params);
   if (!isObject(result)) return undefined;
-  const { tools, prompts, resources, resourceTemplates, content, serverInfo } = result;
+  const { tools, prompts, resources, resourceTemplates, content, contents, messages, serverInfo } = result;
   if ([tools, prompts, resources, resourceTemplates].some(Array.isArray) || isObject(serverInfo))
     return { server: { label, surface: capturedSurface({ ...result, initialize: result }) } };
-  const texts = objects(content).flatMap((block) => text(block['text']) ?? []);
+  const said = objects(messages).map((message) => message['content']);
+  const blocks = [...objects(content), ...objects(contents), ...objects(said)];
+  const texts = blocks.flatMap((block) => text(block['text']) ?? []);
   return texts.length > 0 ? { text: texts.join('\n') } : undefined;
+}
+
+function askContent({ message, url, requestedSchema }: JsonObject): Entry['content'] | undefined {
+  const words = text(message) ?? '';
+  if (typeof url === 'string') return { ask: { kind: 'url', message: words, url } };
+  return isObject(requestedSchema)
+    ? { ask: { kind: 'form', message: words, schema: requestedSchema } }
+    : undefined;
 }
 
 const text = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined);

@@ -1,5 +1,6 @@
 /** What the scan makes of a corpus: false alarms among what is benign, and what it finds of what is not. */
 import { type Finding, judge, type Judgement } from '../trust/findings.ts';
+import { scanAsk } from '../trust/scan/ask.ts';
 import { collisionKey } from '../trust/scan/across-names.ts';
 import { cleanResultText, scanAcross, type Scanned, scanServer } from '../trust/scan/scan.ts';
 import type { JsonObject } from '../types.ts';
@@ -23,8 +24,8 @@ export interface Measured {
   sets: Record<string, Found>;
   /** Tools that openly do harm: a matter of the policy. */
   capability: Found;
-  /** Malicious texts of results: those that raise suspicion. */
-  results: { n: number; suspicious: number };
+  /** Texts of results: those that raise suspicion, malicious and benign ones. */
+  results: { n: number; suspicious: number; benign: { n: number; suspicious: number } };
   /** Entries that each stand for one place of a server's surface. */
   surfaces: Found;
   /** What was not as it should be, by name. */
@@ -42,7 +43,7 @@ export function measure({ benign, sets }: ScanCorpus): Measured {
     hardNegatives: none(),
     sets: {},
     capability: none(),
-    results: { n: 0, suspicious: 0 },
+    results: { n: 0, suspicious: 0, benign: { n: 0, suspicious: 0 } },
     surfaces: none(),
     misses: { benign: missesOf(benign), hardNegatives: [], surfaces: [] },
     unread: sets.reduce((sum, { unread }) => sum + unread, 0),
@@ -125,14 +126,17 @@ function score(measured: Measured, set: CorpusSet, entry: Entry, benign: readonl
   const isMalicious = entry.label === 'malicious';
   if (!isMalicious && entry.label !== 'benign') return;
   if ('text' in entry.content) {
-    if (!isMalicious) return;
-    measured.results.n++;
-    if (cleanResultText(entry.content.text).suspicious) measured.results.suspicious++;
+    const texts = isMalicious ? measured.results : measured.results.benign;
+    texts.n++;
+    if (cleanResultText(entry.content.text).suspicious) texts.suspicious++;
     return;
   }
   if (entry.from === 'behaviour') return;
   const isSurface = isMalicious && SURFACES.test(set.name);
-  const findings = findingsOf(entry, entry.content.server, set, isSurface ? benign : []);
+  const findings =
+    'ask' in entry.content
+      ? scanAsk(entry.content.ask)
+      : findingsOf(entry, entry.content.server, set, isSurface ? benign : []);
   const verdict = verdictOf(findings);
   if (isMalicious) {
     count(

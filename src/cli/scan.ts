@@ -208,5 +208,7 @@ function printMeasured(
     row('open capability', capability),
     row('every surface', surfaces),
   ]);
-  print.line(`results: ${results.suspicious} of ${results.n} suspicious`);
+  print.line(
+    `results: ${results.suspicious} of ${results.n} suspicious, and ${results.benign.suspicious} of ${results.benign.n} benign ones`,
+  );
 }

@@ -12,12 +12,12 @@ import { MUTATIONS, mutated } from './mutations.ts';
 const LEAST = {
   servers: 50,
   tools: 1_600,
-  sets: 6,
-  malicious: 200,
-  hardNegatives: 25,
-  surfaces: 90,
-  results: 15,
-  texts: 100,
+  sets: 7,
+  malicious: 250,
+  hardNegatives: 40,
+  surfaces: 98,
+  results: 35,
+  texts: 140,
 };
 /** Of the benign tools, or of the hard negatives. */
 const MOST = { review: 0.005, across: 0.003, hardNegatives: 0.1 };
@@ -155,7 +155,9 @@ function print(
   console.log(row('hard negatives', hardNegatives));
   console.log(row('openly malicious tools (policy)', capability));
   console.log(row('every surface', surfaces));
-  console.log(`  results that raise suspicion: ${results.suspicious} of ${results.n}`);
+  console.log(
+    `  results that raise suspicion: ${results.suspicious} of ${results.n}, and ${results.benign.suspicious} of ${results.benign.n} benign ones`,
+  );
   for (const [name, { n, found }] of Object.entries(counts))
     if (name.startsWith('texts')) console.log(`  ${name}: ${found} of ${n}`);
 }

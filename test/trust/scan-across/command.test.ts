@@ -152,6 +152,17 @@ describe('midspan scan --corpus', () => {
           entry('3', 'behaviour_only', 'Converts.'),
           { id: '4', label: 'malicious', text: 'Plain.' },
           { id: '5', label: 'malicious', frame: { jsonrpc: '2.0', method: 'x' } },
+          {
+            id: '6',
+            label: 'malicious',
+            frame: {
+              method: 'elicitation/create',
+              params: {
+                message: 'Your password?',
+                requestedSchema: { properties: { a: { type: 'string' } } },
+              },
+            },
+          },
           'no entry',
         ],
       },
@@ -162,7 +173,7 @@ describe('midspan scan --corpus', () => {
     expect(report).toMatchObject({
       benign: { servers: 2, tools: 1, hard: 0, review: 0, across: 0 },
       hardNegatives: { n: 1, hard: 0 },
-      sets: { set: { n: 2, hard: 1, any: 1 } },
+      sets: { set: { n: 3, hard: 2, any: 2 } },
       results: { n: 1, suspicious: 0 },
       unread: 1,
     });
