@@ -145,8 +145,10 @@ function frameContent(
   const { tools, prompts, resources, resourceTemplates, content, contents, messages, serverInfo } = result;
   if ([tools, prompts, resources, resourceTemplates].some(Array.isArray) || isObject(serverInfo))
     return { server: { label, surface: capturedSurface({ ...result, initialize: result }) } };
-  const said = objects(messages).map((message) => message['content']);
-  const blocks = [...objects(content), ...objects(contents), ...objects(said)];
+  const said = objects(messages).flatMap((message) =>
+    isObject(message['content']) ? [message['content']] : [],
+  );
+  const blocks = [...objects(content), ...objects(contents), ...said];
   const texts = blocks.flatMap((block) => text(block['text']) ?? []);
   return texts.length > 0 ? { text: texts.join('\n') } : undefined;
 }

@@ -109,7 +109,7 @@ function injected({ benign }: ScanCorpus, texts: readonly string[]): Counts {
   const counts = { n: 0, found: 0 };
   const owners = new Map<string, Scanned>();
   for (const server of benign)
-    for (const { name } of server.surface.tools ?? []) owners.set(String(name), server);
+    for (const { name } of server.surface.tools ?? []) if (typeof name === 'string') owners.set(name, server);
   for (const text of texts) {
     const names = [...text.matchAll(/[A-Za-z0-9][A-Za-z0-9_.-]{4,60}[A-Za-z0-9]/g)]
       .map(([word]) => word)
