@@ -22,7 +22,7 @@ export const KEY_GUARD = 300;
 export function terminalAsks({
   print,
   stdin,
-  interrupt = () => void process.kill(process.pid, 'SIGINT'),
+  interrupt = () => void process.emit('SIGINT', 'SIGINT'),
   guard = KEY_GUARD,
 }: TerminalAsksOptions): Answerer | undefined {
   if (!print.isTerminal || stdin.isTTY !== true || stdin.setRawMode === undefined) return undefined;

@@ -30,7 +30,10 @@ export function labelsOf(
   policy: Policy,
   call: { label: string; tool: string; labels: readonly ToolLabel[] },
 ): ToolLabel[] {
-  const found = new Set(labelSources(policy, call).map(({ label }) => label));
+  const name = `${call.label}/${call.tool}`;
+  const found = new Set(call.labels);
+  for (const { tools, labels } of policy.labels)
+    if (glob(tools)(name)) for (const label of labels) found.add(label);
   return TOOL_LABELS.filter((label) => found.has(label));
 }
 
