@@ -1,4 +1,6 @@
 import { Command } from 'commander';
+import { suggestion } from '../config/problems.ts';
+import { MidspanError } from '../errors.ts';
 import type { Store } from '../index.ts';
 import { withStore } from './asks.ts';
 import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
@@ -41,7 +43,16 @@ export function policyCommand(context: Context, exit: (code: number) => void): C
     )
     .addCommand(explaining)
     .addCommand(forgetting)
-    .action(async (options: CommonOptions) => {
+    .allowExcessArguments()
+    .action(async (options: CommonOptions, command: Command) => {
+      const [word] = command.args;
+      if (word !== undefined) {
+        throw new MidspanError({
+          code: 'usage',
+          what: `\`midspan policy\` has no command ${JSON.stringify(word)}${suggestion(word, ['explain', 'forget'])}`,
+          next: '`midspan policy --help` shows what it has',
+        });
+      }
       exit(await show(context, options));
     });
 }

@@ -9,7 +9,7 @@ import { type EntryReading, members } from './fields.ts';
 import { baseOf, codex, type Format, type FormatId, given, isToml, jsonFormat } from './formats.ts';
 import { collectProblems, type Problems, suggestion } from './problems.ts';
 import { type Entry, fromObject, type Item, readJson, readToml, SyntaxProblem } from './syntax.ts';
-import { policySettings, trustSettings } from './trust.ts';
+import { policySettings, trustSettings, warnOfLabels } from './trust.ts';
 import type { Environment, SecretReader } from './variables.ts';
 
 /** A configuration, resolved: variables expanded, paths absolute, servers in file order. */
@@ -189,6 +189,8 @@ function resolve(root: Item, format: Format, { file, base, env, secret, problems
   const own = (key: string): Entry | undefined => (format.strict ? top?.get(key) : undefined);
   const trust = trustSettings(own('trust'), reading, file);
   const policy = policySettings(own('policy'), reading);
+  const labels = servers.map(({ label }) => label);
+  warnOfLabels(labels, format.root, reading);
   problems.check();
   return { path: file, format: format.id, servers, trust, policy, warnings: problems.warnings() };
 }

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { validate } from '../schema/index.ts';
 import type { Action, Json, JsonObject, Policy, PolicyRule, ToolLabel, TrustSettings } from '../types.ts';
-import { complain, type EntryReading, members, type Path, set, text, texts } from './fields.ts';
+import { complain, type EntryReading, members, type Path, type Reading, set, text, texts } from './fields.ts';
 import { suggestion } from './problems.ts';
 import { oneOf } from './settings.ts';
 import type { Entry, Item } from './syntax.ts';
@@ -59,6 +59,19 @@ export function policySettings(entry: Entry | undefined, reading: EntryReading):
   if (typeof item.value === 'string') set(policy, 'default', oneOf(item, ['policy'], reading, DEFAULTS));
   else readInto(policy, item, ['policy'], reading, POLICY);
   return policy;
+}
+
+/** `a/b` may be the tool `b` of `a`, or the beginning of a tool of the server `a/b`: globs cannot tell. */
+export function warnOfLabels(labels: readonly string[], root: string, { problems }: Reading): void {
+  for (const label of labels) {
+    const shorter = labels.find((other) => label.startsWith(`${other}/`));
+    if (shorter !== undefined)
+      problems.warn(
+        [root, label],
+        undefined,
+        `rules of a policy cannot tell its tools from tools of ${JSON.stringify(shorter)}; rename one`,
+      );
+  }
 }
 
 const POLICY: Readers<Policy> = {

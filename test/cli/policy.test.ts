@@ -149,6 +149,11 @@ describe('midspan policy explain', () => {
     const bare = await midspan('policy', 'explain', 'files');
     expect(bare.err).toContain('"files" is a server; a rule is about one of its tools');
     expect((await midspan('policy', 'explain')).code).toBe(2);
+    const unknown = await midspan('policy', 'explian');
+    expect([unknown.code, unknown.err]).toEqual([
+      2,
+      expect.stringContaining('has no command "explian"; did you mean "explain"?'),
+    ]);
     expect((await midspan('policy', 'explain', 'files/x', '--args', '[]')).code).toBe(2);
   });
 });

@@ -96,6 +96,21 @@ describe('`policy` of the configuration', () => {
   });
 });
 
+describe('labels that rules cannot tell apart', () => {
+  it('are warned of', () => {
+    const server = { command: 'x' };
+    const read = (...labels: string[]): string[] =>
+      readConfig(
+        { mcpServers: Object.fromEntries(labels.map((label) => [label, server])) },
+        { env: {}, base: '/srv' },
+      ).warnings;
+    expect(read('mail', 'mailbox', 'a/b')).toEqual([]);
+    expect(read('mail', 'mail/old')).toEqual([
+      'mcpServers["mail/old"]: rules of a policy cannot tell its tools from tools of "mail"; rename one',
+    ]);
+  });
+});
+
 describe('`trust` of the configuration', () => {
   it('keeps the lock beside the file, also for files in a folder of a program', async () => {
     const file = '{"mcpServers":{}}';
