@@ -86,7 +86,7 @@ export async function openHost(source?: string | Config | object, options: OpenO
   const { env = process.env, cwd = process.cwd() } = options;
   const config = await configOf(source, env, cwd);
   const store = options.store ?? storeOf(config);
-  const stored = { ...filesOf(config), ...(store !== false && recordIn(store)), ...options };
+  const stored = { ...filesOf(config), ...(store !== false && recordIn(store, config, options)), ...options };
   const core = await openCore(config, stored);
   if (store !== false && options.store === undefined) core.onClosed(() => store.close());
   return Object.assign(core, {
@@ -232,8 +232,15 @@ export function storeOf({ path }: Config): Store | false {
   return path === undefined ? false : openStore(join(path, '..', '.midspan'));
 }
 
-const recordIn = (store: Store): Pick<HostOptions, 'journal' | 'remembered'> => ({
-  journal: openJournal(store),
+const recordIn = (
+  store: Store,
+  { redact }: Config,
+  { onEvent }: HostOptions,
+): Pick<HostOptions, 'journal' | 'remembered'> => ({
+  journal: openJournal(store, {
+    redact,
+    onProblem: (message) => onEvent?.({ type: 'warning', message }),
+  }),
   remembered: store.remembered,
 });
 

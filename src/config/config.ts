@@ -5,7 +5,7 @@ import path from 'node:path';
 import { MidspanError } from '../errors.ts';
 import type { Policy, ServerSpec, TrustSettings } from '../types.ts';
 import { readEntry } from './entry.ts';
-import { type EntryReading, members } from './fields.ts';
+import { type EntryReading, members, texts } from './fields.ts';
 import { baseOf, codex, type Format, type FormatId, given, isToml, jsonFormat } from './formats.ts';
 import { collectProblems, type Problems, suggestion } from './problems.ts';
 import { type Entry, fromObject, type Item, readJson, readToml, SyntaxProblem } from './syntax.ts';
@@ -21,12 +21,14 @@ export interface Config {
   servers: ServerSpec[];
   trust: TrustSettings;
   policy: Policy;
+  /** Names of arguments whose values are never recorded, beside those that look like secrets. */
+  redact: string[];
   /** What was ignored or looks wrong but is not an error, naming file, line and key. */
   warnings: string[];
 }
 
 /** Beside the servers, in our own format alone. */
-const OWN_KEYS: readonly string[] = ['trust', 'policy'];
+const OWN_KEYS: readonly string[] = ['trust', 'policy', 'redact'];
 
 const FILE_NAMES = ['midspan.json', '.mcp.json'] as const;
 export const MAX_FILE_BYTES = 8 * 1024 * 1024;
@@ -189,10 +191,12 @@ function resolve(root: Item, format: Format, { file, base, env, secret, problems
   const own = (key: string): Entry | undefined => (format.strict ? top?.get(key) : undefined);
   const trust = trustSettings(own('trust'), reading, file);
   const policy = policySettings(own('policy'), reading);
+  const hidden = own('redact');
+  const redact = (hidden && texts(hidden.item, ['redact'], reading)) ?? [];
   const labels = servers.map(({ label }) => label);
   warnOfLabels(labels, format.root, reading);
   problems.check();
-  return { path: file, format: format.id, servers, trust, policy, warnings: problems.warnings() };
+  return { path: file, format: format.id, servers, trust, policy, redact, warnings: problems.warnings() };
 }
 
 /** The forms that Cursor and VS Code share. */

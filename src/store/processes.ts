@@ -15,6 +15,8 @@ export interface Processes {
   /** Ours; registered at its first use. */
   id(): number;
   isGone(id: number): boolean;
+  /** Forgets those that are gone; one that is not known counts as gone, too. */
+  prune(): void;
   /** Nothing that this process left open is going on any more. */
   close(): void;
 }
@@ -25,7 +27,7 @@ export function processes(db: Sqlite, now: () => number): Processes {
   return {
     id() {
       if (own !== undefined) return own;
-      const { pid, place, born } = SELF();
+      const { pid, place, born } = thisProcess();
       const row = db.get(
         'INSERT INTO processes (pid, place, born, seen) VALUES (?, ?, ?, ?) RETURNING id',
         pid,
@@ -48,6 +50,11 @@ export function processes(db: Sqlite, now: () => number): Processes {
       const row = db.get('SELECT pid, place, born, seen FROM processes WHERE id = ?', id);
       return row === undefined || !isAlive(row, now());
     },
+    prune() {
+      for (const row of db.all('SELECT id, pid, place, born, seen FROM processes')) {
+        if (!isAlive(row, now())) db.run('DELETE FROM processes WHERE id = ?', Number(row['id']));
+      }
+    },
     close() {
       clearInterval(timer);
       if (own === undefined) return;
@@ -63,7 +70,7 @@ export function processes(db: Sqlite, now: () => number): Processes {
 
 function isAlive({ pid, place, born, seen }: Row, now: number): boolean {
   const isHeard = now - Number(seen) < LEASE;
-  if (place !== SELF().place) return isHeard;
+  if (place !== thisProcess().place) return isHeard;
   if (!isThere(Number(pid))) return false;
   // Where a process's birth is not known, its number may have gone to another.
   return born === null ? isHeard : born === birthOf(Number(pid));
@@ -86,7 +93,7 @@ interface Self {
 }
 
 let self: Self | undefined;
-const SELF = (): Self => {
+const thisProcess = (): Self => {
   self ??= {
     pid: process.pid,
     place: [

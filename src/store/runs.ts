@@ -170,7 +170,9 @@ export function runTable(db: Sqlite, processes: Processes, now: () => number): R
         return true;
       }),
     prune(before) {
-      const pruned = db.write(() => {
+      // What is deleted is overwritten, and not left in the free pages of the file.
+      db.get('PRAGMA secure_delete = ON');
+      return db.write(() => {
         const runs = db
           .all('SELECT * FROM runs WHERE started < ?', before)
           .map(runOf)
@@ -182,11 +184,9 @@ export function runTable(db: Sqlite, processes: Processes, now: () => number): R
           before,
         );
         const settled = 'DELETE FROM asks WHERE created < ? AND (answer IS NOT NULL OR deadline < ?)';
+        processes.prune();
         return { runs: runs.length, calls, asks: db.run(settled, before, now()) };
       });
-      // What was deleted is not left in the free pages of the file.
-      db.run('VACUUM');
-      return pruned;
     },
   };
 }

@@ -68,9 +68,9 @@ export function sqlite(path: string, prepare: (db: Sqlite) => void): Sqlite {
 
   const db: Sqlite = {
     path,
-    run: (sql, ...values) => told(() => statement(sql).run(...values).changes),
-    get: (sql, ...values) => told(() => statement(sql).get(...values) as Row | undefined),
-    all: (sql, ...values) => told(() => statement(sql).all(...values) as Row[]),
+    run: (sql, ...values) => told(() => statement(sql).run(values).changes),
+    get: (sql, ...values) => told(() => statement(sql).get(values) as Row | undefined),
+    all: (sql, ...values) => told(() => statement(sql).all(values) as Row[]),
     write: (work) =>
       told(() => {
         const inner = opened();

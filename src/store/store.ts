@@ -7,7 +7,7 @@ import { processes } from './processes.ts';
 import { type RememberedTable, rememberedTable } from './remembered.ts';
 import { type RunTable, runTable } from './runs.ts';
 import { migrate } from './schema.ts';
-import { sqlite } from './sqlite.ts';
+import { sqlite, type Sqlite } from './sqlite.ts';
 
 export interface Store {
   readonly path: string;
@@ -29,8 +29,16 @@ export interface Store {
  */
 export function openStore(folder: string, now: () => number = Date.now): Store {
   const path = join(folder, 'midspan.db');
-  const db = sqlite(path, migrate);
-  const users = processes(db, now);
+  const file = sqlite(path, migrate);
+  const users = processes(file, now);
+  const db: Sqlite = {
+    ...file,
+    write(work) {
+      // Before the work, which may be undone: whoever reads what it leaves must find out whether we are still there.
+      users.id();
+      return file.write(work);
+    },
+  };
   return {
     path,
     asks: askTable(db, users),

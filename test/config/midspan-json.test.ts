@@ -33,6 +33,7 @@ describe('midspan.json', () => {
       format: 'midspan',
       trust: { lock: path.join(folder, 'midspan.lock.json'), mode: 'auto', profile: 'standard' },
       policy: { rules: [], labels: [], default: 'reads', protectedPaths: [] },
+      redact: [],
       warnings: [],
       servers: [
         {

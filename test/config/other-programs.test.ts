@@ -142,6 +142,7 @@ enabled = false
       format: 'codex',
       trust: { lock: path.join(folder, 'midspan.lock.json'), mode: 'auto', profile: 'standard' },
       policy: { rules: [], labels: [], default: 'reads', protectedPaths: [] },
+      redact: [],
       servers: [
         {
           label: 'local',

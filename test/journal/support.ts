@@ -19,12 +19,12 @@ export interface Ended {
 export interface Workplace {
   folder: string;
   /** The pieces that the server has worked on, each time it did. */
-  done(): string[];
+  done: () => string[];
   /** Lets the work that waits come to its end. */
-  open(): void;
-  midspan(words: string[]): Promise<Ended>;
-  /** Starts a run and kills it once all of these pieces were begun and `after` of them have ended. */
-  killed(words: string[], pieces: string[]): Promise<void>;
+  open: () => void;
+  midspan: (words: string[]) => Promise<Ended>;
+  /** Starts a run and kills it once all of these pieces were begun. */
+  killed: (words: string[], pieces: string[]) => Promise<void>;
 }
 
 /** `turns` of the scripted model, whose tool is `w__work`. */
