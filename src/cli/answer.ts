@@ -12,7 +12,6 @@ import { type CommonOptions, type Context, examples, withCommonOptions } from '.
 import { EXIT } from './exit.ts';
 import { readKeys } from './keys.ts';
 import { KEY_GUARD } from './terminal-asks.ts';
-import { showAsk } from './show-ask.ts';
 
 const REMEMBER = ['once', 'run', 'always'] as const;
 
@@ -62,7 +61,7 @@ async function answer(
   return withStore(context, options, async (store) => {
     const pending = await pendingAsk(store, id);
     const given = await answerOf(pending, action, options);
-    if (options.json !== true) showAsk(pending.ask, print);
+    if (options.json !== true) (await import('./show-ask.ts')).showAsk(pending.ask, print);
     if (options.digest === undefined && !(await confirmed(context, action))) {
       print.note('Nothing was answered.');
       return EXIT.failed;

@@ -5,7 +5,6 @@ import { MidspanError } from '../errors.ts';
 import type { Config, Store } from '../index.ts';
 import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
 import { EXIT } from './exit.ts';
-import { showAsk } from './show-ask.ts';
 
 /** `midspan asks`: what waits for a person, in any process that uses the store of this configuration. */
 export function asksCommand(context: Context, exit: (code: number) => void): Command {
@@ -24,6 +23,7 @@ async function asks(context: Context, options: CommonOptions): Promise<number> {
     print.json({ asks: waiting });
     return EXIT.good;
   }
+  const { showAsk } = await import('./show-ask.ts');
   for (const pending of waiting) {
     const left = Math.max(0, Math.ceil((pending.deadline - Date.now()) / 1000));
     print.line({ style: 'bold', text: pending.id }, `  ${left} s left`);

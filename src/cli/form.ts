@@ -18,11 +18,12 @@ export function fieldsOf(schema: JsonObject): Field[] {
     .map(([name, field]) => ({ name, field: asObject(field), isRequired: required.includes(name) }));
 }
 
-/** Words that name what a form must not ask for (MCP elicitation, "sensitive information"). */
-const SECRET =
-  /passw|secret|token|api.?key|credential|\bcvv\b|\bcvc\b|\bpin\b|seed.?phrase|private.?key|card.?number/i;
-
-export function showField({ name, field, isRequired }: Field, print: Pick<Printer, 'note'>): void {
+/** @param isSecret it asks for what a form must not ask for (MCP elicitation, "sensitive information"). */
+export function showField(
+  { name, field, isRequired }: Field,
+  isSecret: boolean,
+  print: Pick<Printer, 'note'>,
+): void {
   const { title, description, format } = field;
   const facts = [
     optionsOf(field) === undefined ? wordOf(field['type']) : `one of ${listed(field)}`,
@@ -32,7 +33,7 @@ export function showField({ name, field, isRequired }: Field, print: Pick<Printe
   ];
   print.note('  ', { style: 'bold', text: name }, ` (${facts.join(', ')})`);
   for (const words of [title, description]) if (typeof words === 'string') print.note(`    ${words}`);
-  if ([name, title, description].some((words) => typeof words === 'string' && SECRET.test(words)))
+  if (isSecret)
     print.note({
       style: 'red',
       text: '    It sounds like a secret, and a server must not ask for one in a form.',

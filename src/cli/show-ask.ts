@@ -1,6 +1,8 @@
 /** An ask, drawn for a person: in full, and nothing of it acts on the terminal. */
 import { domainToUnicode } from 'node:url';
 import type { Ask } from '../asks/asks.ts';
+import { scanAsk } from '../trust/scan/ask.ts';
+import { SECRET_INPUT } from '../trust/scan/schema-inputs.ts';
 import { fieldsOf, showField } from './form.ts';
 import type { Printer } from './print.ts';
 
@@ -22,10 +24,24 @@ export function showAsk(ask: Ask, print: Pick<Printer, 'note' | 'noteText'>): vo
     case 'form':
       print.note({ style: 'yellow', text: 'asks' }, ' ', { style: 'bold', text: who });
       print.note('  The server asks for this, and sees what you answer. It says: ', ask.message);
-      for (const field of fieldsOf(ask.schema)) showField(field, print);
+      showFields(ask, print);
       return;
     default:
       ask satisfies never;
+  }
+}
+
+function showFields(form: Ask & { kind: 'form' }, print: Pick<Printer, 'note'>): void {
+  const places = scanAsk(form).flatMap(({ rule, pointer }) =>
+    rule === SECRET_INPUT.id ? [`${pointer}/`] : [],
+  );
+  for (const field of fieldsOf(form.schema)) {
+    const place = `/schema/properties/${field.name.replaceAll('~', '~0').replaceAll('/', '~1')}/`;
+    showField(
+      field,
+      places.some((at) => at.startsWith(place)),
+      print,
+    );
   }
 }
 

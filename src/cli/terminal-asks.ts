@@ -5,7 +5,6 @@ import type { PendingAsk } from '../asks/rows.ts';
 import { isRememberable } from '../trust/policy/call.ts';
 import { type Keys, readKeys, type TerminalInput } from './keys.ts';
 import type { Printer } from './print.ts';
-import { showAsk } from './show-ask.ts';
 
 export interface TerminalAsksOptions {
   print: Printer;
@@ -63,7 +62,7 @@ async function answerOf(
   signal: AbortSignal,
 ): Promise<Answer | 'interrupt'> {
   const { ask } = pending;
-  showAsk(ask, print);
+  (await import('./show-ask.ts')).showAsk(ask, print);
   if (ask.kind === 'form')
     return (await import('./terminal-form.ts')).fillForm(ask.schema, print, keys, signal);
   const choices = choicesOf(ask);

@@ -251,7 +251,7 @@ describe('a form', () => {
         count: { type: 'integer', minimum: 1, default: 1 },
         gift: { type: 'boolean' },
         colors: { type: 'array', items: { type: 'string', enum: ['red', 'blue'] } },
-        pin: { type: 'string', description: 'Your card PIN' },
+        pin: { type: 'string', description: 'Your card number' },
       },
       required: ['city', 'size'],
     },
