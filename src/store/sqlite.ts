@@ -47,6 +47,7 @@ export function sqlite(path: string, prepare: (db: Sqlite) => void): Sqlite {
     }
     return database;
   };
+  /** The driver lets go of the file only when its statements are collected; nothing of ours waits for that. */
   const forget = (): void => {
     statements.clear();
     database?.close();
@@ -88,6 +89,7 @@ export function sqlite(path: string, prepare: (db: Sqlite) => void): Sqlite {
       }),
     close() {
       isClosed = true;
+      if (database !== undefined) checkpoint(database);
       forget();
     },
   };
@@ -129,6 +131,16 @@ function open(path: string): Database.Database {
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/** What was written goes into the file itself, and to the disk, unless others are at work: then they will do it. */
+function checkpoint(database: Database.Database): void {
+  try {
+    database.pragma('busy_timeout = 0');
+    database.pragma('wal_checkpoint(TRUNCATE)');
+  } catch {
+    // It stays in the file beside it, which is as good for whoever opens it next.
   }
 }
 
