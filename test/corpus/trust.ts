@@ -111,7 +111,7 @@ function injected({ benign }: ScanCorpus, texts: readonly string[]): Counts {
   for (const server of benign)
     for (const { name } of server.surface.tools ?? []) if (typeof name === 'string') owners.set(name, server);
   for (const text of texts) {
-    const names = [...text.matchAll(/[A-Za-z0-9][A-Za-z0-9_.-]{4,60}[A-Za-z0-9]/g)]
+    const names = [...text.matchAll(/(?<![\w/|~.-])[A-Za-z0-9][A-Za-z0-9_.-]{4,60}[A-Za-z0-9](?![\w|:-])/g)]
       .map(([word]) => word)
       .filter(isToolName);
     const name = names.find((word) => owners.has(word)) ?? names[0];
@@ -124,7 +124,7 @@ function injected({ benign }: ScanCorpus, texts: readonly string[]): Counts {
   return counts;
 }
 
-/** Not a file, an address or a hyphenated word. */
+/** Not a hyphenated word; files, markers and arguments that are explained were left out before. */
 const isToolName = (word: string): boolean =>
   isDistinctive(word) && /^[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+$|^[a-z]+[A-Z][A-Za-z]+$/.test(word);
 
