@@ -110,7 +110,7 @@ export async function openHost(source?: string | Config | object, options: OpenO
       const more = { ...options, ...(journal !== undefined && { journal }) };
       return begin(core, newSession(id), { ...more, model, messages: conversationOf(messages) });
     },
-    resume(id: string, { model: named, retry, skip, others, ...options }: ResumeOptions = {}): Run {
+    resume(id: string, { model: named, retry, skip, others, by, ...options }: ResumeOptions = {}): Run {
       if (store === false)
         throw new MidspanError({
           code: 'usage',
@@ -121,7 +121,12 @@ export async function openHost(source?: string | Config | object, options: OpenO
       const kept = { ...optionsOf(found), ...options };
       // Opened first: a run that cannot go on stays where it is.
       const model = modelOf(named ?? found.model, accessOf(kept, env));
-      const choices = { ...(retry && { retry }), ...(skip && { skip }), ...(others && { others }) };
+      const choices = {
+        ...(retry && { retry }),
+        ...(skip && { skip }),
+        ...(others && { others }),
+        by: by ?? 'the caller',
+      };
       const { run: taken, resumption } = takeOver(store, found.id, choices);
       const journal = recordRun(store, { id: taken.id, model: model.name, options: taken.options });
       const more = { ...kept, journal, resumption };

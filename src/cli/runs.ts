@@ -133,6 +133,7 @@ async function chosen(context: Context, id: string, options: ResumeWords): Promi
     throw new MidspanError({ code: 'usage', what: '--retry-all and --skip-all exclude each other' });
   const { retry = [], skip = [], retryAll, skipAll } = options;
   const given: Choices = {
+    by: 'the command line',
     retry,
     skip,
     ...(retryAll === true && { others: 'retry' }),

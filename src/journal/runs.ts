@@ -116,6 +116,8 @@ export interface Choices {
   retry?: readonly string[];
   skip?: readonly string[];
   others?: 'retry' | 'skip';
+  /** Who chose, for the record. */
+  by?: string;
 }
 
 /**
@@ -165,7 +167,20 @@ export function takeOver(
     const { run, messages } = found;
     for (const call of unknownCalls(found)) {
       const choice = choiceOf(call, choices);
-      if (choice !== undefined) store.calls.settle(call.id, choice);
+      if (choice === undefined) continue;
+      store.calls.settle(call.id, choice);
+      const { label, tool: item, digest, call: callId } = call;
+      const decision = choice === 'retry' ? 'run again' : 'skipped';
+      store.audit.append({
+        what: 'call',
+        label,
+        item,
+        digest,
+        run: run.id,
+        call: callId,
+        decision,
+        who: choices.by,
+      });
     }
     if (!store.runs.take(run.id)) throw busy(run);
     return { run, resumption: resumptionOf(store, run, messages) };

@@ -37,19 +37,28 @@ describe('the documents', () => {
     expect(all.filter(({ file }) => !existsSync(path.join(root, file)))).toEqual([]);
   });
 
-  it.each(['servers', 'tools', 'cost', 'call', 'compare', 'run', 'policy', 'asks', 'answer'])(
-    'tell every option of midspan %s',
-    (command) => {
-      const section = read('docs/cli.md')
-        .split(/^## /m)
-        .find((text) => text.startsWith(`\`midspan ${command}`));
-      const options = [...help(command).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, name]) => name);
-      const everywhere = ['--config', '--json', '--help'];
-      expect(options).toEqual(expect.arrayContaining(everywhere));
-      const own = options.filter((name) => name !== undefined && !everywhere.includes(name));
-      expect(own.filter((name) => name !== undefined && section?.includes(name) !== true)).toEqual([]);
-    },
-  );
+  it.each([
+    'servers',
+    'tools',
+    'cost',
+    'call',
+    'compare',
+    'run',
+    'policy',
+    'asks',
+    'answer',
+    'runs',
+    'audit',
+  ])('tell every option of midspan %s', (command) => {
+    const section = read('docs/cli.md')
+      .split(/^## /m)
+      .find((text) => text.startsWith(`\`midspan ${command}`));
+    const options = [...help(command).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, name]) => name);
+    const everywhere = ['--config', '--json', '--help'];
+    expect(options).toEqual(expect.arrayContaining(everywhere));
+    const own = options.filter((name) => name !== undefined && !everywhere.includes(name));
+    expect(own.filter((name) => name !== undefined && section?.includes(name) !== true)).toEqual([]);
+  });
 
   it('tell every form of a model and all that decides which is taken', () => {
     const text = read('docs/models.md');

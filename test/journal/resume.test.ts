@@ -100,6 +100,7 @@ describe('a run that was killed in the middle of a call', () => {
       expect(out).toContain('It said: The outcome of this call is not known');
       expect(done()).toEqual(['first', 'second']);
       expect((await midspan(['runs', 'show', id])).out).toContain('unknown, then skipped');
+    expect((await midspan(['audit'])).out).toContain('call w/work skipped  by the command line');
     },
   );
 
