@@ -109,8 +109,9 @@ const JOINT = /[A-Za-z0-9][_.-]+[A-Za-z0-9]|[a-z0-9][A-Z]/;
  */
 function* namesIn(text: string): Generator<[string, number]> {
   for (const { 0: word, index } of text.matchAll(WORD)) {
+    if (word.length > MAX_NAME) continue;
     const whole = word.replace(/[_.-]+$/, '');
-    if (!JOINT.test(whole) || whole.length > MAX_NAME) continue;
+    if (!JOINT.test(whole)) continue;
     yield [whole, index];
     for (const joint of ['__', '.']) {
       const at = whole.lastIndexOf(joint);
