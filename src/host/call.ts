@@ -4,7 +4,7 @@ import type { CallEnd, CallStart, Journal } from '../journal/journal.ts';
 import { type ErrorCode, MidspanError, messageOf } from '../errors.ts';
 import { validate } from '../schema/index.ts';
 import type { Server } from '../servers/server.ts';
-import type { ContentBlock, JsonObject, Progress, ToolDefinition, ToolResult } from '../types.ts';
+import type { ContentBlock, JsonObject, Progress, ToolDefinition, ToolLabel, ToolResult } from '../types.ts';
 import type { ToolFacts } from './admission.ts';
 import { checkArguments } from './arguments.ts';
 import type { CatalogEntry } from './catalog.ts';
@@ -107,10 +107,10 @@ export async function passCall(
   const start: CallStart = { label: entry.label, tool: entry.tool, name: entry.name, arguments: args };
   if (session.id !== undefined) start.run = session.id;
   if (request.id !== undefined) start.call = request.id;
-  let facts: ToolFacts | undefined;
+  let labels: readonly ToolLabel[] = [];
   if (entry.label !== undefined) {
     const { label, tool, definition } = entry;
-    facts = deps.facts(label, tool, definition);
+    const facts = deps.facts(label, tool, definition);
     start.digest = facts.digest;
     const asked = permission(
       {
@@ -126,6 +126,7 @@ export async function passCall(
     );
     const granted = asked instanceof Promise ? await asked : asked;
     noteDecision(start, granted);
+    labels = granted.labels;
     if (granted.denial !== undefined) {
       const outcome = end(refusal(granted.denial));
       recordRefusal(deps.journal, start, outcome);
@@ -134,7 +135,7 @@ export async function passCall(
   }
   const recorded = record(deps.journal, start);
   if (recorded instanceof MidspanError) return end(refusal(recorded));
-  const outcome = end(await run(entry, args, { settings, session, facts, started, deps }));
+  const outcome = end(await run(entry, args, { settings, session, labels, deps }));
   recorded?.ended(inRecord(outcome, session));
   return outcome;
 }
@@ -142,8 +143,7 @@ export async function passCall(
 interface Running {
   settings: CallSettings;
   session: Session;
-  facts: ToolFacts | undefined;
-  started: number;
+  labels: readonly ToolLabel[];
   deps: CallDeps;
 }
 
@@ -177,10 +177,10 @@ function taintBy(
   result: ToolResult,
   label: string,
   tool: string,
-  { session, facts, deps }: Running,
+  { session, labels, deps }: Running,
 ): ToolResult {
   const cleaned = cleanResult(result);
-  session.taint.saw({ label, tool, labels: facts?.labels ?? [] }, cleaned.result, cleaned.isSuspicious);
+  session.taint.saw({ label, tool, labels }, cleaned.result, cleaned.isSuspicious);
   if (cleaned.isSuspicious) {
     deps.warn(
       label,

@@ -1,7 +1,8 @@
 /** What a server asks while a call runs, put to whoever answers asks; a decline is noted so that the result's reader knows. */
-import type { Answer, Asks } from '../asks/asks.ts';
+import type { Answer, Ask, Asks } from '../asks/asks.ts';
 import type { AnswerInput, InputContext, InputRequest } from '../mcp/input.ts';
 import { validate } from '../schema/index.ts';
+import { scanAsk } from '../trust/scan/ask.ts';
 import type { Json, JsonObject } from '../types.ts';
 
 /** The client capabilities that this file can answer for. They never depend on who is there: lists must not vary with it. */
@@ -19,8 +20,25 @@ export function answerInput(asks: Asks, onNote: (note: string) => void): AnswerI
       );
       return { action: 'decline' };
     }
+    const rule = ruleAgainst(ask);
+    if (rule !== undefined) {
+      onNote(
+        `Server ${context.label} asked for something that no server may ask for (${rule}); nobody was asked, and it was declined.`,
+      );
+      return { action: 'decline' };
+    }
     return settle(await asks.ask(ask, { signal: context.signal }), request, context, onNote);
   };
+}
+
+/** Secrets belong in no form (MCP elicitation), and an address that looks like another is not opened. */
+function ruleAgainst(ask: Ask): string | undefined {
+  if (ask.kind === 'approve') return undefined;
+  try {
+    return scanAsk(ask).find(({ tier }) => tier === 'hard')?.rule;
+  } catch {
+    return 'it could not be checked';
+  }
 }
 
 function toAsk({ params }: InputRequest, { label, tool }: InputContext): Parameters<Asks['ask']>[0] {

@@ -3,7 +3,7 @@ import type { Answer, Asks } from '../asks/asks.ts';
 import { MidspanError, messageOf } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type Decided, decide, type PolicyCall, type Remembered } from '../trust/policy/policy.ts';
-import type { Policy, ServerSpec } from '../types.ts';
+import type { Policy, ServerSpec, ToolLabel } from '../types.ts';
 import type { Session } from './session.ts';
 
 /** Decisions that hold for good, each for one digest of a definition. */
@@ -24,6 +24,8 @@ export interface PermissionDeps {
 export interface Permission {
   rule: string;
   why: string;
+  /** Those of the lock and of the policy together. */
+  labels: readonly ToolLabel[];
   /** Who said yes, where somebody was asked. */
   by?: string;
   /** Set: the call may not run. */
@@ -59,11 +61,11 @@ export function permission(
       labels: [],
     };
   }
-  const { action, rule, why } = withApproval(decided, deps.approval(call.label));
-  if (action === 'deny') return { rule, why, denial: denialOf(call, why) };
-  if (action === 'allow') return { rule, why };
-  if (approved) return { rule, why, by: 'the caller' };
-  return ask(call, { action, rule, why, labels: decided.labels }, circumstances, deps);
+  const { action, rule, why, labels } = withApproval(decided, deps.approval(call.label));
+  if (action === 'deny') return { rule, why, labels, denial: denialOf(call, why) };
+  if (action === 'allow') return { rule, why, labels };
+  if (approved) return { rule, why, labels, by: 'the caller' };
+  return ask(call, { action, rule, why, labels }, circumstances, deps);
 }
 
 /** A server that is left to providers says itself whether each call is asked for; only a rule of the policy goes before it. */
@@ -82,7 +84,7 @@ function withApproval(decided: Decided, approval: ServerSpec['approval']): Decid
 
 async function ask(
   call: PolicyCall,
-  { rule, why }: Decided,
+  { rule, why, labels }: Decided,
   { session, signal = new AbortController().signal }: Circumstances,
   { asks, always, journal }: PermissionDeps,
 ): Promise<Permission> {
@@ -107,7 +109,7 @@ async function ask(
         tool,
         arguments: call.arguments,
         message: `A model wants to call ${tool} of ${label}.`,
-        digest,
+        ...(digest !== '' && { digest }),
         rule,
         why,
         ...(session.id !== undefined && { run: session.id }),
@@ -125,14 +127,16 @@ async function ask(
   } catch (error) {
     answer = { action: 'cancel', reason: signal.aborted ? 'the call was canceled' : messageOf(error) };
   }
-  if (answer.action !== 'cancel' && answer.remember !== undefined && answer.remember !== 'once') {
+  // A word holds for one definition; of a tool that only a provider has listed, none is known.
+  const isKept = digest !== '' && answer.remember !== undefined && answer.remember !== 'once';
+  if (answer.action !== 'cancel' && isKept) {
     const decision = { label, tool, digest, action: answer.action === 'accept' ? 'allow' : 'deny' } as const;
     if (answer.remember === 'always' && always !== undefined) always.set({ ...decision, by: answer.by });
     else session.remember(decision);
   }
-  if (answer.action === 'accept') return { rule, why, by: answer.by ?? 'asks' };
+  if (answer.action === 'accept') return { rule, why, labels, by: answer.by ?? 'asks' };
   const reason = answer.reason === undefined ? '' : `: ${answer.reason}`;
-  return { rule, why, denial: denialOf(call, `the call was not approved${reason}. ${why}`) };
+  return { rule, why, labels, denial: denialOf(call, `the call was not approved${reason}. ${why}`) };
 }
 
 function denialOf({ label, tool }: PolicyCall, why: string): MidspanError {

@@ -244,6 +244,9 @@ describe('approvals of OpenAI', () => {
         tool: 'remove',
         arguments: { text: 'all' },
         message: 'A model wants to call remove of far.',
+        rule: 'approval',
+        why: 'Its configuration asks before each call.',
+        run: expect.any(String),
       },
     ]);
     expect(calls()).toEqual(['remove']);
