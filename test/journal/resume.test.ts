@@ -28,28 +28,13 @@ async function interrupted(
 }
 
 describe('a run that was killed in the middle of a call', () => {
-  it('is listed as interrupted, with one call unknown', async () => {
-    const { midspan, id } = await interrupted();
-    const { code, out } = await midspan(['runs', '--json']);
-    expect(code).toBe(0);
-    expect((JSON.parse(out) as Listed).runs).toMatchObject([
-      {
-        id,
-        status: 'interrupted',
-        unknown: 1,
-        turns: 2,
-        calls: 1,
-        model: 'script:script.json',
-        prompt: 'Do the work.',
-      },
-    ]);
+  it('is listed as interrupted, shown without secrets, and does not go on before somebody has chosen', async () => {
+    const { midspan, id, done } = await interrupted();
     const plain = await midspan(['runs']);
-    expect(plain.out).toContain('interrupted, 1 unknown');
+    expect(plain.code).toBe(0);
+    expect(plain.out).toMatch(/interrupted, 1 unknown +2 +1 +script:script.json +Do the work\./);
     expect(plain.err).toContain(`\`midspan runs resume ${id}\` goes on with it`);
-  });
 
-  it('is shown with its calls and without what looks like a secret', async () => {
-    const { midspan, id } = await interrupted();
     const shown = await midspan(['runs', 'show', id.slice(0, 4)]);
     expect([shown.code, shown.err]).toEqual([0, '']);
     expect(shown.out).toContain('c1  w__work {"piece":"first","password":"[redacted]"}');
@@ -57,17 +42,14 @@ describe('a run that was killed in the middle of a call', () => {
     expect(shown.out).toContain('result did first');
     expect(shown.out).toMatch(/c2 {2}w__work .*\n {7}unknown/);
     expect(shown.out).not.toContain('hunter2');
+    expect((await midspan(['runs', 'show', id, '--full'])).out).toContain('hunter2');
     const json = await midspan(['runs', 'show', id, '--json']);
     expect(json.out).not.toContain('hunter2');
     expect(JSON.parse(json.out)).toMatchObject({
-      run: { id },
+      run: { id, status: 'interrupted', turns: 2, calls: 1 },
       calls: [{ status: 'done' }, { status: 'unknown' }],
     });
-    expect((await midspan(['runs', 'show', id, '--full'])).out).toContain('hunter2');
-  });
 
-  it('does not go on before somebody has chosen', async () => {
-    const { midspan, id, done } = await interrupted();
     const { code, err, out } = await midspan(['runs', 'resume', id]);
     expect([code, out]).toEqual([6, '']);
     expect(err).toContain('nobody knows whether they did: c2 (w/work)');
@@ -76,33 +58,30 @@ describe('a run that was killed in the middle of a call', () => {
     expect(done()).toEqual(['first', 'second']);
   });
 
-  it.each([['--retry', 'c2'], ['--retry-all']])(
-    'runs the call again with %s, and nothing else',
-    async (...choice) => {
-      const { midspan, id, done, open } = await interrupted();
-      open();
-      const { code, out } = await midspan(['runs', 'resume', id, ...choice]);
-      expect([code, out]).toEqual([0, 'It said: did second\n']);
-      expect(done()).toEqual(['first', 'second', 'second']);
-      const listed = JSON.parse((await midspan(['runs', '--json'])).out) as Listed;
-      expect(listed.runs).toMatchObject([
-        { id, status: 'ended', reason: 'complete', unknown: 0, turns: 3, calls: 2 },
-      ]);
-    },
-  );
+  it('runs the call again when told so, and nothing else', async () => {
+    const { midspan, id, done, open } = await interrupted();
+    open();
+    const { code, out } = await midspan(['runs', 'resume', id, '--retry', 'c2']);
+    expect([code, out]).toEqual([0, 'It said: did second\n']);
+    expect(done()).toEqual(['first', 'second', 'second']);
+    const listed = JSON.parse((await midspan(['runs', '--json'])).out) as Listed;
+    expect(listed.runs).toMatchObject([
+      { id, status: 'ended', reason: 'complete', unknown: 0, turns: 3, calls: 2 },
+    ]);
+  });
 
-  it.each([['--skip', 'c2'], ['--skip-all']])(
-    'tells the model that the outcome is unknown with %s',
-    async (...choice) => {
-      const { midspan, id, done } = await interrupted();
-      const { code, out } = await midspan(['runs', 'resume', id, ...choice]);
-      expect(code).toBe(0);
-      expect(out).toContain('It said: The outcome of this call is not known');
-      expect(done()).toEqual(['first', 'second']);
-      expect((await midspan(['runs', 'show', id])).out).toContain('unknown, then skipped');
+  it('tells the model that the outcome is unknown when told to skip, and does not go on twice', async () => {
+    const { midspan, id, done } = await interrupted();
+    const { code, out } = await midspan(['runs', 'resume', id, '--skip-all']);
+    expect(code).toBe(0);
+    expect(out).toContain('It said: The outcome of this call is not known');
+    expect(done()).toEqual(['first', 'second']);
+    expect((await midspan(['runs', 'show', id])).out).toContain('unknown, then skipped');
     expect((await midspan(['audit'])).out).toContain('call w/work skipped  by the command line');
-    },
-  );
+    const again = await midspan(['runs', 'resume', id, '--skip-all']);
+    expect(again.code).toBe(2);
+    expect(again.err).toContain('has ended (complete)');
+  });
 
   it('keeps the results of calls of the same turn that had ended', async () => {
     const both = [
@@ -138,14 +117,6 @@ describe('a run that was killed in the middle of a call', () => {
     const { code, out } = await midspan(['runs', 'resume', id, '--retry', 'c3']);
     expect([code, out]).toEqual([0, 'It said: did third\n']);
     expect(done()).toEqual(['first', 'second', 'third', 'third']);
-  });
-
-  it('does not go on twice', async () => {
-    const { midspan, id } = await interrupted();
-    await midspan(['runs', 'resume', id, '--skip-all']);
-    const { code, err } = await midspan(['runs', 'resume', id, '--skip-all']);
-    expect(code).toBe(2);
-    expect(err).toContain('has ended (complete)');
   });
 });
 
