@@ -13,6 +13,12 @@ export interface Leaf extends Item {
   place: 'name' | 'text' | 'value';
 }
 
+/**
+ * What a leaf is for, which is all that a rule may know of where it stands. identifier: the name of a tool or prompt.
+ * argument: the name of an argument of a prompt. property: the name of an input or output. key: any other key.
+ */
+export type Role = 'identifier' | 'argument' | 'property' | 'key' | Leaf['place'];
+
 /** How phrase rules read a leaf: NFKC, invisible characters out, confusables folded, white space collapsed. */
 export interface View {
   text: string;
@@ -44,15 +50,20 @@ export interface Explained {
 /** Byte rules: run on the raw leaf. */
 export interface LeafRule extends Explained {
   on: 'leaf';
-  find(leaf: Leaf): Hit[];
+  find(raw: string, role: Role): Hit[];
 }
 
 /** Phrase rules: run on each view of a leaf, spans in `view.text`. */
 export interface PhraseRule extends Explained {
   on: 'phrase';
+  /**
+   * What a text must hold for the rule to be run at all: the first four letters of a word (all of a shorter one), or one
+   * other character. `*`: always.
+   */
+  anchors: readonly string[];
   /** A hit that only mentions (quoted, "such as") is one tier softer. */
   mention?: true;
-  find(view: View, leaf: Leaf): Hit[];
+  find(text: string, role: Role): Hit[];
 }
 
 /** Rules over a whole item: schemas, hints, icons, limits. */

@@ -1,9 +1,17 @@
-/** CONTRACT of the scan (owner: trust/scan). Pure: no I/O, same input, same findings in the same order. */
+/** The scan. Pure: no I/O, same input, same findings in the same order. */
 import type { Finding } from '../findings.ts';
 import type { Surface } from '../../types.ts';
+import { readText } from './leaf.ts';
+import { ALL_RULES, NEW_HOST } from './rules.ts';
+import { findingsOfHosts } from './hosts.ts';
 
-/** Changes whenever a rule does, so that a lock can say what it was reviewed with. Such as `scan/2026.12`. */
-export declare const RULESET: string;
+export { scanAcross } from './across.ts';
+export { drawHidden } from './draw.ts';
+export { scanServer } from './engine.ts';
+export { cleanResultText } from './results.ts';
+
+/** Changes whenever a rule does, so that a lock can say what it was reviewed with. */
+export const RULESET = 'scan/2026.12';
 
 export interface Scanned {
   label: string;
@@ -12,25 +20,16 @@ export interface Scanned {
   approved?: boolean;
 }
 
-/** The rules that need one server only: bytes, phrases, decoded text, schemas, the concatenation of all leaves. Cached by content. */
-export declare function scanServer(server: Scanned): Finding[];
-
-export { scanAcross } from './across.ts';
-
-/** Rules over added text alone, for diffs: a leaf's new text, with where it stood. */
-export declare function scanText(
+/** Rules over the new text of one leaf, for diffs: with where it stands, and the hosts that it names as notes. */
+export function scanText(
   text: string,
   where: { kind: Finding['kind']; key: string; pointer: string },
-): Finding[];
-
-/** Results are never blocked: bytes cleaned, what was found; `suspicious` raises taint. */
-export declare function cleanResultText(text: string): {
-  text: string;
-  findings: Finding[];
-  suspicious: boolean;
-};
-
-export { drawHidden } from './draw.ts';
+): Finding[] {
+  return [...readText(text, 'text').findings, ...findingsOfHosts(text, NEW_HOST)].map((found) => ({
+    ...where,
+    ...found,
+  }));
+}
 
 export interface Explanation {
   rule: string;
@@ -40,5 +39,17 @@ export interface Explanation {
   tier: string;
   advice: string;
 }
-export declare function explain(rule: string): Explanation | undefined;
-export declare const RULES: readonly Explanation[];
+
+/** Every rule there is, by id. */
+export const RULES: readonly Explanation[] = ALL_RULES.map(({ id, title, why, example, tier, advice }) => ({
+  rule: id,
+  title,
+  why,
+  example,
+  tier,
+  advice,
+}));
+
+export function explain(rule: string): Explanation | undefined {
+  return RULES.find((known) => known.rule === rule);
+}
