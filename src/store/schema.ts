@@ -30,8 +30,6 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       status TEXT, milliseconds INTEGER, bytes INTEGER, result TEXT, error TEXT, choice TEXT
     ) STRICT`,
     'CREATE INDEX calls_run ON calls (run, id)',
-    'CREATE INDEX calls_open ON calls (process) WHERE status IS NULL',
-    'CREATE INDEX calls_started ON calls (started)',
     `CREATE TABLE asks (
       id TEXT PRIMARY KEY, process INTEGER NOT NULL, digest TEXT NOT NULL, ask TEXT NOT NULL,
       created INTEGER NOT NULL, deadline INTEGER NOT NULL, run TEXT,
@@ -49,7 +47,6 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       at INTEGER GENERATED ALWAYS AS (json_extract(body, '$.at')) VIRTUAL,
       label TEXT GENERATED ALWAYS AS (json_extract(body, '$.label')) VIRTUAL
     ) STRICT`,
-    'CREATE INDEX audit_at ON audit (at)',
     'CREATE TABLE audit_head (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL, hash TEXT NOT NULL) STRICT',
     "INSERT INTO audit_head VALUES (1, 0, '')",
     `CREATE TRIGGER audit_no_update BEFORE UPDATE ON audit
