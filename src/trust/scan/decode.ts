@@ -54,7 +54,7 @@ function* hidden(raw: string): Generator<Decoded> {
 }
 
 const BASE64 = /[A-Za-z0-9+/_\-\n]{16,}={0,2}/g;
-const HEX = /(?:[0-9a-fA-F]{2}[ :]?){8,}/g;
+const HEX = /(?<![0-9a-zA-Z])(?:[0-9a-fA-F]{2}[ :]?){8,}/g;
 const ESCAPES = /(?:\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|&#x?[0-9a-fA-F]{2,5};){4,}/g;
 const PERCENT = /%[0-9a-fA-F]{2}(?:[^\s%]{0,40}%[0-9a-fA-F]{2}){2,}[^\s%]{0,40}/g;
 

@@ -1,6 +1,6 @@
 /** Texts that reach for what is none of a tool's business, and where it is to go: I10 to I13, I16. */
 import { phraseRule, slots } from './phrase.ts';
-import { CONVERSATION, DESTINATION, EMAIL, SECRET_PATH, SECRETS, SETTINGS_PATH, URL } from './slots.ts';
+import { CONVERSATION, DESTINATION, EMAIL, MUST, SECRET_PATH, SECRETS, SETTINGS_PATH, URL } from './slots.ts';
 
 const PATH_ANCHORS = [
   'ssh',
@@ -48,7 +48,7 @@ const TAKE =
   '\\b(?:read(?: (?:in|from))?|send|include|upload|post|attach|pass|copy|cat|print|output|forward|supply|provide|overwrite|append|open|access|fetch|extract|dump|return|paste|put|share|e?mail|list|load|retrieve|submit|insert|(?:full |file )?contents?[- ](?:of|from)|reading)\\b';
 const CARRY =
   '\\b(?:send|include|upload|post|attach|pass|cat|forward|supply|e?mail|share|submit|contents?[- ](?:of|from))\\b';
-const STEAL = '\\b(?:exfiltrat|steal|leak|harvest|siphon|smuggl)\\w{0,4}\\b';
+const STEAL = '\\b(?:exfiltrat|steal|leak(?!ed)|harvest|siphon|smuggl)\\w{0,4}\\b';
 const BE_GIVEN =
   '\\b(?:should|must|needs? to|has to|have to|is to|are to|to|shall|is|are)(?: \\w+)? (?:be )?(?:supplied|passed|attached|included|sent|provided|uploaded|forwarded|added|shared|pasted|copied|required|submitted|read)\\b';
 
@@ -62,9 +62,11 @@ export const TAKING = phraseRule({
   advice: 'Do not use this server, unless it is a tool for exactly these files.',
   anchors: [...PATH_ANCHORS, 'exfi', 'stea', 'leak', 'harv', 'key', 'keys', 'cred', 'pass', 'secr', 'toke'],
   patterns: [
+    slots(`${SECRET_PATH}`, 30, `${MUST}|\\bfirst\\b`, 12, TAKE),
     slots(TAKE, 60, SECRET_PATH),
     slots(CARRY, 60, SETTINGS_PATH),
     slots(`${SECRET_PATH}|${SETTINGS_PATH}`, 40, BE_GIVEN),
+    slots(SECRET_PATH, 12, '\\b(?:must|always)\\b', 12, '\\b(?:read|open|include|send|pass|copy|upload)\\b'),
     slots(STEAL, 40, `${SECRET_PATH}|${SETTINGS_PATH}|\\b(?:${SECRETS})\\b|\\ball (?:\\w+ )?data\\b`),
     slots(
       '\\b(?:send|post|upload|e?mail|forward|transmit|submit|deliver|exfiltrate|copy)\\b',
@@ -104,6 +106,18 @@ export const TRANSFER = phraseRule({
   advice: 'Look at whether the address belongs to the service.',
   anchors: ['http', '@', 'webh', 'exte', 'remo', 'thir', 'atta', 'outs', 'coll', 'exfi', 'unkn'],
   patterns: [
+    [
+      slots(
+        '\\b(?:send|call|use|post|forward|upload|e?mail|pass|submit|report|copy)\\b',
+        40,
+        CONVERSATION,
+        30,
+        '\\b(?:to|at|via)\\b',
+        15,
+        `(?:${EMAIL}|${URL})`,
+      ),
+      'hard',
+    ],
     slots(
       '\\b(?:send|sends|forward|upload|transmit|exfiltrate|e?mail|submit|report|copy|leak|deliver|ship|sync|post|bcc|blind copy|mirror)(?:s|ed|ing)?\\b',
       60,
@@ -117,6 +131,7 @@ export const TRANSFER = phraseRule({
       `\\b(?:bcc|cc|to|recipient|webhook|callback|redirect\\w*|endpoint)\\b ?[=:]? ?`,
       `(?:${EMAIL}|${URL})`,
     ),
+    slots(CONVERSATION, 15, '\\b(?:to|at|via)\\b', 6, `(?:${EMAIL}|${URL})`),
   ],
 });
 

@@ -108,7 +108,13 @@ function scan(whole: string, role: Role): Read {
     const text = view.text.replace(/[_-]/g, ' ');
     phrases({ ...view, text }, surveyed);
   }
-  if (surveyed.hasEncoded || surveyed.hasBackslash || !surveyed.isPlain || raw.includes('&#'))
+  if (
+    surveyed.hasEncoded ||
+    surveyed.hasBackslash ||
+    !surveyed.isPlain ||
+    raw.includes('&#') ||
+    /rot-?13/i.test(raw)
+  )
     guarded(ENCODED, () => readDecoded(raw, surveyed.isPlain, role, add));
   if (found.length === 0) return { findings: CLEAR, survey: surveyed };
   return { findings: distinct(raiseHidden(found)), survey: surveyed };

@@ -84,7 +84,7 @@ export const ACTIVE = phraseRule({
     /!\[[^\]\n]{0,200}\]\[[^\]\n]{0,100}\]/g,
     /\bjavascript:[^\s]/gi,
     /\bdata:text\/html/gi,
-    /<(?:script|iframe|object|embed)\b/gi,
+    /<(?:script|iframe)\b/gi,
     /\bon(?:error|load|click|mouseover|focus) ?= ?["'\w]/gi,
     [
       slots(

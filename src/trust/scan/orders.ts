@@ -118,8 +118,8 @@ export const CONCEAL = phraseRule({
       PERSON,
     ),
     slots(
-      "\\b(?:do not|don'?t|never|without|avoid) (?:ever )?",
-      '\\b(?:mention(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|acknowledg(?:e|ing)) (?:this|that you|these|it\\b|the fact|any of (?:this|these)|you\\b)',
+      "\\b(?:do not|don'?t|never|avoid) (?:ever )?",
+      '\\b(?:mention(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|acknowledg(?:e|ing)) (?:this|that you|these|the fact|any of (?:this|these)|you\\b)|\\bmention(?:ing)? it\\b',
     ),
     [
       slots(
@@ -228,8 +228,9 @@ export const PRIORITY = phraseRule({
   anchors: ['prio', 'prec', 'over', 'outr', 'supe', 'rega', 'matt', 'desp', 'irre', 'even', 'high', 'abso'],
   mention: true,
   patterns: [
+    slots('\\boverrid(?:e|es|ing) (?:(?:all|any|the|every|your|other|earlier) ){0,3}', ASKED),
     slots(
-      '\\b(?:priority|precedence|overrid(?:e|es|ing)|outranks?|supersed(?:e|es|ing)|more important than|higher than)\\b',
+      '\\b(?:priority|precedence|overrid(?:e|es|ing)(?! only (?:if|when))|outranks?|supersed(?:e|es|ing)|more important than|higher than)\\b',
       30,
       ASKED,
     ),
