@@ -31,7 +31,9 @@ function listings() {
   }));
 }
 
-const parsed = (texts) => texts.map(({ label, text }) => ({ label, surface: JSON.parse(text) }));
+function parsed(texts) {
+  return texts.map(({ label, text }) => ({ label, surface: JSON.parse(text) }));
+}
 
 async function measure(name) {
   const texts = listings();
