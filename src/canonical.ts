@@ -38,3 +38,8 @@ export function sha256Base64(domain: string, text: string): string {
 export function sha256Hex(domain: string, text: string): string {
   return createHash('sha256').update(`${domain}\0`).update(text).digest('hex');
 }
+
+/** SHA-256 of UTF-8 text alone, in base64: for formats of others, whose digests have no domain. */
+export function plainSha256Base64(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}

@@ -18,3 +18,4 @@ export type {
 } from './lock.ts';
 export { lockText, parseLock, readLock, writeLock } from './lock-file.ts';
 export { pinItem, pinServer } from './pin.ts';
+export { parseToolPin, sameSurface, type ToolPinEntry, toolPinText } from './toolpin.ts';

@@ -46,15 +46,7 @@ export async function readLock(file: string): Promise<Lock | undefined> {
  * @throws MidspanError `config`, as readLock.
  */
 export function parseLock(text: string, file: string = 'the lock'): Lock {
-  if (depthOf(text) > MAX_DEPTH) throw problem(file, `is nested more than ${MAX_DEPTH} deep`);
-  let value: Json;
-  try {
-    value = JSON.parse(text) as Json;
-  } catch (error) {
-    throw problem(file, `is not JSON (${messageOf(error)})`);
-  }
-  const [fault] = faultsIn(text, () => undefined);
-  if (fault !== undefined) throw problem(file, `${fault.path.join('.')}: ${fault.problem}`);
+  const value = strictJson(text, (what) => problem(file, what));
   const verdict = validate(LOCK_SCHEMA, value);
   if (verdict.ok !== true)
     throw problem(
@@ -64,6 +56,20 @@ export function parseLock(text: string, file: string = 'the lock'): Lock {
   const lock = value as unknown as Lock;
   for (const [label, pin] of Object.entries(lock.servers)) checkDigests(label, pin, file);
   return lock;
+}
+
+/** JSON that every reader takes for the same: bounded in depth, without double members and numbers that some cannot hold. */
+export function strictJson(text: string, problemOf: (what: string) => MidspanError): Json {
+  if (depthOf(text) > MAX_DEPTH) throw problemOf(`is nested more than ${MAX_DEPTH} deep`);
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch (error) {
+    throw problemOf(`is not JSON (${messageOf(error)})`);
+  }
+  const [fault] = faultsIn(text, () => undefined);
+  if (fault !== undefined) throw problemOf(`${fault.path.join('.')}: ${fault.problem}`);
+  return value;
 }
 
 /** The texts are what a reviewer read; a digest that is not theirs was written by hand. */
@@ -140,7 +146,7 @@ export async function writeLock(file: string, lock: Lock): Promise<void> {
 }
 
 /** ASCII alone, so that a review sees what is hidden; members in the order of RFC 8785; two spaces; one end of line. */
-export function lockText(lock: Lock): string {
+export function lockText(lock: Lock | JsonObject): string {
   return `${written(lock as unknown as Json, '')}\n`;
 }
 
