@@ -49,7 +49,7 @@ function entryOf(label: string, pin: ServerPin): JsonObject | undefined {
       toolCount: Object.keys(pin.tools).length,
       capturedAt: at,
     },
-    configDigest: digestOf(facts as unknown as JsonObject),
+    configDigest: digestOf(facts),
     resolvedAt: at,
     lockedAt: at,
   };
@@ -83,7 +83,7 @@ function surfaceHash({ tools }: ServerPin, coverage: readonly string[]): Digest 
       const covered = coverage.filter((member) => Object.hasOwn(definition, member));
       return Object.fromEntries(covered.map((member) => [member, definition[member]]));
     });
-  return digestOf(records as Json);
+  return digestOf(records);
 }
 
 /** Whether an entry pins the same tools as a lock does; undefined when it pins none. */
@@ -110,7 +110,7 @@ export function parseToolPin(text: string, file: string = 'mcp-lock.json'): Tool
   const { entries } = value as { entries: ToolPinEntry[] };
   const seen = new Set<string>();
   for (const [index, { integrity, ...entry }] of entries.entries()) {
-    if (digestOf(entry as Json) !== integrity)
+    if (digestOf(entry) !== integrity)
       throw problem(`was edited: entries[${index}] does not have the digest that it names`);
     const identity = canonicalJson([entry.name, entry.client, entry['scope'] ?? 'project']);
     if (seen.has(identity)) throw problem(`has entries[${index}] twice`);
