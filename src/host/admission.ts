@@ -40,11 +40,18 @@ export class Admissions {
   readonly #settings: TrustSettings;
   readonly #lock: Lock | undefined;
   readonly #base: string | undefined;
+  readonly #natives: readonly string[];
   readonly #gates = new Map<string, Admitting>();
   readonly #digests = new WeakMap<JsonObject, string>();
 
-  /** @param lock undefined: there is no lock file. */
-  constructor(settings: TrustSettings, lock: Lock | undefined, configPath: string | undefined) {
+  /** @param lock undefined: there is no lock file. @param natives names that no server's tool may imitate. */
+  constructor(
+    settings: TrustSettings,
+    lock: Lock | undefined,
+    configPath: string | undefined,
+    natives: readonly string[],
+  ) {
+    this.#natives = natives;
     this.#settings = settings;
     this.#lock = lock;
     // A configuration without a file is taken to stand where its lock does.
@@ -109,7 +116,8 @@ export class Admissions {
         ]),
       );
     }
-    const findings = this.pinnedBy === 'lock' ? new Map<string, Finding[]>() : scanAll(listings);
+    const findings =
+      this.pinnedBy === 'lock' ? new Map<string, Finding[]>() : scanAll(listings, this.#natives);
     return new Map(
       listings.map(({ spec, surface }) => [
         spec.label,
@@ -154,9 +162,9 @@ export class Admissions {
 const pinOf = ({ servers }: Lock, label: string): ServerPin | undefined =>
   Object.hasOwn(servers, label) ? servers[label] : undefined;
 
-function scanAll(listings: readonly Listing[]): Map<string, Finding[]> {
+function scanAll(listings: readonly Listing[], natives: readonly string[]): Map<string, Finding[]> {
   const scanned: Scanned[] = listings.map(({ spec, surface }) => ({ label: spec.label, surface }));
-  const across = scanAcross(scanned);
+  const across = scanAcross(scanned, natives);
   return new Map(
     scanned.map((each) => [each.label, [...scanServer(each), ...(across.get(each.label) ?? [])]]),
   );

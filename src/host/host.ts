@@ -95,7 +95,7 @@ export class CoreHost {
     this.#specs = config.servers;
     if (options.onEvent !== undefined) this.#listeners.add(options.onEvent);
     for (const message of config.warnings) this.#emit({ type: 'warning', message });
-    this.#admissions = new Admissions(config.trust, lock, config.path);
+    this.#admissions = new Admissions(config.trust, lock, config.path, [...this.#natives.keys()]);
     this.#members = new Members(this.#specs, {
       clientInfo: options.clientInfo ?? { name: 'midspan', version: VERSION },
       capabilities: ANSWERABLE,

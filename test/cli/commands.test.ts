@@ -172,7 +172,9 @@ describe('midspan tools', () => {
       expect(out).toContain('fake line');
       expect(out).not.toMatch(/[^\P{Cc}\n\t]|\p{Bidi_Control}|\u200B/u);
     }
-    expect(shown[3]?.out).toBe('first\n\\x1b]0;owned\\x07\\x1b[2J\\rfake line\\u{202e}txt\\u{200b}\n');
+    // Definitions are shown as they are, drawn; results lose such bytes on their way through the host.
+    expect(shown[0]?.out).toContain('\\u{202e}');
+    expect(shown[3]?.out).toBe('first\n\nfake linetxt\n');
   });
 });
 

@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { compareSchemas } from '../../src/trust/lock/compare-schema.ts';
+import { nameOf } from '../../src/trust/lock/facets.ts';
 import { type Change, compare, pinServer, worstOf } from '../../src/trust/lock/index.ts';
 import type { JsonObject, ServerSpec, Surface } from '../../src/types.ts';
 
@@ -59,7 +60,7 @@ function read(file: string): Version {
     templates: list(resourceTemplates),
   };
   return {
-    version: String((source as JsonObject)['version']),
+    version: nameOf(source as JsonObject, 'version'),
     surface: {
       serverInfo,
       ...(instructions !== undefined && { instructions }),
@@ -78,7 +79,7 @@ function summaryOf(name: string, before: Version, after: Version, changes: reado
   }
   const pinned = after.surface.tools?.length ?? 0;
   const unchanged = (after.surface.tools ?? []).filter(
-    (tool) => !groups.has(`tool ${String(tool['name'])}`),
+    (tool) => !groups.has(`tool ${nameOf(tool, 'name')}`),
   ).length;
   return [
     `${name}: ${before.version} to ${after.version}`,

@@ -23,7 +23,7 @@ afterEach(async () => {
 /** In a folder of its own, so that calls are counted. */
 async function host(mcpServers: Record<string, object>, env: Record<string, string> = {}): Promise<Host> {
   const path = join(mkdtempSync(join(tmpdir(), 'midspan-cost-')), 'midspan.json');
-  writeFileSync(path, JSON.stringify({ policy: 'allow', mcpServers }));
+  writeFileSync(path, JSON.stringify({ policy: 'allow', trust: { mode: 'off' }, mcpServers }));
   const opened = await openHost(path, { env });
   open.push(opened);
   return opened;
@@ -92,7 +92,7 @@ describe('the cost of tools', () => {
   });
 
   it('knows nothing of use where nothing counts, and says nothing is unused', async () => {
-    const opened = await openHost({ mcpServers: { odd } }, { env: {} });
+    const opened = await openHost({ trust: { mode: 'off' }, mcpServers: { odd } }, { env: {} });
     open.push(opened);
     const [server] = (await opened.cost()).servers;
     expect([server?.unused, server?.byTool[0]?.calls]).toEqual([[], undefined]);
@@ -153,7 +153,7 @@ describe('counting', () => {
   it('cannot tell the only server and the API apart but by what is published', async () => {
     const emulator = await startCounting();
     open.push(emulator);
-    const path = { mcpServers: { odd } };
+    const path = { trust: { mode: 'off' }, mcpServers: { odd } };
     const opened = await openHost(path, { env: leadingTo(emulator.url), readResult: false });
     open.push(opened);
     const known = await opened.cost({ model: 'anthropic:claude-opus-4-8' });

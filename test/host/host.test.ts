@@ -23,7 +23,10 @@ const odd = { command: process.execPath, args: [fixture('host/odd.mjs')] };
 
 const open: Host[] = [];
 async function host(mcpServers: Record<string, object>, options: OpenOptions = {}): Promise<Host> {
-  const opened = await openHost({ policy: 'allow', mcpServers }, { env: { ...process.env }, ...options });
+  const opened = await openHost(
+    { policy: 'allow', trust: { mode: 'off' }, mcpServers },
+    { env: { ...process.env }, ...options },
+  );
   open.push(opened);
   return opened;
 }

@@ -101,7 +101,7 @@ export const shown = (host: Host): string[] =>
   host.catalog().entries.flatMap(({ label, tool: name }) => (label === undefined ? [] : [name]));
 
 export const textOf = ({ result }: CallOutcome): string =>
-  result.content.map(({ text }) => String(text)).join('\n');
+  result.content.map(({ text }) => (typeof text === 'string' ? text : '')).join('\n');
 
 /** Resolves when a condition holds; looked at after each event of the host. */
 export async function until(host: Host, holds: () => boolean): Promise<void> {

@@ -6,6 +6,7 @@ import type { JsonObject, Surface, ToolDefinition, ToolLabel } from '../../types
 import { type Finding, judge } from '../findings.ts';
 import { compare, worstOf } from './compare.ts';
 import { itemDigest } from './digest.ts';
+import { nameOf } from './facets.ts';
 import type { Admission, Admitting, Change, Digest, Identity, ItemPin, Profile, ServerPin } from './lock.ts';
 
 export interface AdmittingOptions {
@@ -79,7 +80,7 @@ function takeIn(
   findings: readonly Finding[],
   digest: (kind: 'tool', value: JsonObject) => Digest,
 ): void {
-  const names = tools.map(({ name }) => String(name));
+  const names = tools.map((tool) => nameOf(tool, 'name'));
   for (const [index, tool] of tools.entries()) {
     const name = names[index] ?? '';
     if (Object.hasOwn(base.tools, name) || names.indexOf(name) !== names.lastIndexOf(name)) continue;
@@ -116,8 +117,8 @@ function admissionOf(comparison: Comparison): Admission {
     byTool.set(change.key, [...(byTool.get(change.key) ?? []), change]);
   }
   const told = new Set<string>();
-  for (const { name } of surface.tools ?? []) {
-    const tool = String(name);
+  for (const item of surface.tools ?? []) {
+    const tool = nameOf(item, 'name');
     if (told.has(tool)) continue;
     told.add(tool);
     const own = byTool.get(tool) ?? [];
@@ -204,7 +205,7 @@ function twoFaces(): {
   return {
     look(tools, base, digest) {
       for (const tool of tools) {
-        const name = String(tool['name']);
+        const name = nameOf(tool, 'name');
         const { annotations: _hints, ...rest } = tool;
         let face: Digest;
         try {

@@ -3,6 +3,7 @@ import type { Item, ItemKind, JsonObject, Surface } from '../../types.ts';
 import { type Finding, judge } from '../findings.ts';
 import { KINDS } from './compare.ts';
 import { itemDigest } from './digest.ts';
+import { nameOf } from './facets.ts';
 import type { Digest, Identity, ItemPin, ServerPin } from './lock.ts';
 import { pinItem } from './pin.ts';
 import { fitsVolatile, volatileBetween } from './volatile.ts';
@@ -142,7 +143,7 @@ export function approveDigest(
   for (const { kind, list, key: member } of KINDS) {
     if (tool !== undefined && kind !== 'tool') continue;
     for (const item of surface[list] ?? []) {
-      const key = String(item[member]);
+      const key = nameOf(item, member);
       if ((tool !== undefined && key !== tool) || itemDigest(kind, item) !== digest) continue;
       const old = pinOf(before, kind, key);
       const pinned = {

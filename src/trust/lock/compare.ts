@@ -4,6 +4,7 @@ import type { Item, ItemKind, JsonObject, Surface } from '../../types.ts';
 import { scanText } from '../scan/scan.ts';
 import { addedSpan, gradeItem } from './compare-item.ts';
 import { itemDigest } from './digest.ts';
+import { nameOf } from './facets.ts';
 import { compareIdentities } from './identity.ts';
 import type { Change, Effect, Identity, ItemPin, Profile, ServerPin } from './lock.ts';
 import { fitsVolatile } from './volatile.ts';
@@ -116,7 +117,7 @@ function compareItems(
   const now = new Map<string, JsonObject>();
   const doubled = new Set<string>();
   for (const item of live) {
-    const key = String(item[keyMember]);
+    const key = nameOf(item, keyMember);
     if (now.has(key)) doubled.add(key);
     now.set(key, item);
   }

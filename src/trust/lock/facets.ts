@@ -15,10 +15,12 @@ export interface Parts {
   meta: Json;
 }
 
-const KNOWN: ReadonlySet<string> = new Set([
-  ...['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', 'execution', 'icons'],
-  ...['arguments', 'uri', 'uriTemplate', 'mimeType', 'size'],
-]);
+const KNOWN: ReadonlySet<string> = new Set(
+  (
+    'name title description inputSchema outputSchema annotations execution icons ' +
+    'arguments uri uriTemplate mimeType size'
+  ).split(' '),
+);
 
 export function partsOf(kind: Item['kind'], item: JsonObject): Parts {
   const text: TextLeaves = [];
@@ -125,6 +127,12 @@ function headerHints(schema: Json | undefined): Json {
     }),
   );
 }
+
+/** A member that names an item; whatever is no text names nothing. */
+export const nameOf = (item: JsonObject, member: string): string => {
+  const name = item[member];
+  return typeof name === 'string' ? name : '';
+};
 
 export const objectOf = (value: Json | undefined): JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};

@@ -14,8 +14,7 @@ export function identityOf(spec: ServerSpec, base: string | undefined): Identity
   return { ...facts, digest: identityDigest(facts) };
 }
 
-export const identityDigest = (facts: Omit<Identity, 'digest'>): string =>
-  digestOf('server', facts as unknown as JsonObject);
+export const identityDigest = (facts: Omit<Identity, 'digest'>): string => digestOf('server', { ...facts });
 
 function stdioFacts(
   { command, args, env, cwd }: StdioTransport,

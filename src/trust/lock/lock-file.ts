@@ -158,7 +158,7 @@ function written(value: Json, indent: string): string {
     if (value.length === 0) return '[]';
     return `[\n${value.map((item) => inner + written(item, inner)).join(',\n')}\n${indent}]`;
   }
-  const keys = Object.keys(value as JsonObject)
+  const keys = Object.keys(value)
     .filter((key) => value[key] !== undefined)
     .sort();
   if (keys.length === 0) return '{}';

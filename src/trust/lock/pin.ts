@@ -3,7 +3,7 @@ import { suggestLabels } from '../policy/policy.ts';
 import type { ItemKind, JsonObject, ServerSpec, Surface } from '../../types.ts';
 import { KINDS } from './compare.ts';
 import { itemDigest } from './digest.ts';
-import { facetsOf } from './facets.ts';
+import { facetsOf, nameOf } from './facets.ts';
 import { identityOf } from './identity.ts';
 import type { ItemPin, ServerPin } from './lock.ts';
 
@@ -34,7 +34,7 @@ function pinItems(
   keyMember: string,
   items: readonly JsonObject[],
 ): { [key: string]: ItemPin } {
-  const keys = items.map((item) => String(item[keyMember]));
+  const keys = items.map((item) => nameOf(item, keyMember));
   return Object.fromEntries(
     items.flatMap((item, index) => {
       const key = keys[index] ?? '';

@@ -28,6 +28,8 @@ const tool: JsonObject = {
   },
   annotations: { readOnlyHint: true, destructiveHint: false },
 };
+const withoutHints = (hinted: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(hinted).filter(([member]) => member !== 'annotations'));
 const schema = tool['inputSchema'] as JsonObject;
 const properties = schema['properties'] as JsonObject;
 const withSchema = (more: JsonObject): JsonObject => ({ ...tool, inputSchema: { ...schema, ...more } });
@@ -54,7 +56,7 @@ describe('the decision matrix', () => {
       { ...tool, annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false } },
       [['hints-loosened', 'withhold']],
     ],
-    ['hints gone', (({ annotations: _, ...rest }) => rest)(tool), [['hints-vanished', 'serve-pinned']]],
+    ['hints gone', withoutHints(tool), [['hints-vanished', 'serve-pinned']]],
     [
       'a new required property',
       withSchema({ properties: { ...properties, more: { type: 'string' } }, required: ['what', 'more'] }),
@@ -133,7 +135,7 @@ describe('the decision matrix', () => {
     ],
   ];
   it.each(rows)('grades %s', (_name, now, expected) => {
-    expect(grades(now).toSorted()).toEqual(expected.toSorted());
+    expect(new Set(grades(now))).toEqual(new Set(expected));
   });
 
   it('withholds in the strict profiles what is served from the pin otherwise', () => {
@@ -146,8 +148,7 @@ describe('the decision matrix', () => {
   });
 
   it('serves a tool that has hints now as if it had none', () => {
-    const { annotations: _, ...bare } = tool;
-    expect(grades(tool, 'standard', bare)).toEqual([['hints-appeared', 'serve-pinned']]);
+    expect(grades(tool, 'standard', withoutHints(tool))).toEqual([['hints-appeared', 'serve-pinned']]);
   });
 
   it('tells a new name from a new tool, and neither inherits an approval', () => {
