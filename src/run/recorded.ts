@@ -20,7 +20,7 @@ export function keptOptions(options: KeptOptions): JsonObject {
   return JSON.parse(JSON.stringify({ ...kept, limits: finite(limits) })) as JsonObject;
 }
 
-export const optionsOf = ({ options }: RecordedRun): KeptOptions => options as KeptOptions;
+export const optionsOf = ({ options }: RecordedRun): KeptOptions => options;
 
 /** JSON has no infinity. */
 const finite = (limits: Partial<Limits>): Partial<Limits> =>
