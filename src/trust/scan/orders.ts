@@ -8,6 +8,9 @@ const BREAK =
   '\\b(?:overrid(?:e|es|ing)|bypass(?:es|ing)?|circumvent(?:s|ing)?|evad(?:e|es|ing)|disabl(?:e|es|ing)|turn off|switch off|supersed(?:e|es|ing)|break out of)\\b';
 const EARLIER =
   "\\b(?:previous(?:ly)?|prior|earlier|preceding|above|foregoing|original|initial|system|developer|safety|security|your|my|hidden|built-in|user's|any other)\\b";
+/** What may stand before the object of an order, and no other object. */
+const FILLER =
+  ' (?:(?:all|any|every|each|of|the|these|those|this|and|or|your|my|its|our|everything|anything|in|from|whatever|completely|entirely|immediately) ){0,6}';
 const TOLD =
   '\\b(?:instructions?|rules?|prompts?|polic(?:y|ies)|guidelines?|directives?|directions|commands|orders|guardrails?|safeguards?|restrictions?|constraints?|programming|training|safety|checks)\\b';
 const GUARDS =
@@ -41,7 +44,7 @@ export const OVERRIDE = phraseRule({
   ],
   mention: true,
   patterns: [
-    slots(DROP, 30, EARLIER, 30, TOLD),
+    slots(DROP, FILLER, EARLIER, 30, TOLD),
     slots(
       DROP,
       20,
@@ -519,7 +522,7 @@ export const ADDRESSED = phraseRule({
       ),
       'hard',
     ],
-    slots('\\byou are now\\b'),
+    slots('\\byou are now (?:an?|the|in|my|no longer|acting|operating)\\b'),
     slots(
       `\\bas an? (?:ai|llm|language model|${READERS})(?: \\w+)?,? (?:you|it) (?:must|should|have to|need to)\\b`,
     ),
