@@ -1,6 +1,6 @@
 /** Canonical JSON (RFC 8785) and SHA-256: the only hash in the project. */
 import { createHash } from 'node:crypto';
-import type { Json } from './types.ts';
+import type { Json, JsonObject } from './types.ts';
 
 /**
  * The RFC 8785 text of a value: members sorted by UTF-16 code units, ECMAScript numbers, no white space.
@@ -8,6 +8,46 @@ import type { Json } from './types.ts';
  * @throws RangeError for numbers that are not finite and for lone surrogates, which RFC 8785 has no form for.
  */
 export function canonicalJson(value: Json): string {
+  const sorted = sortedCopy(value);
+  if (sorted !== UNSORTABLE) {
+    const text = JSON.stringify(sorted);
+    if (!HALF_PAIR.test(text)) return text;
+  }
+  return written(value);
+}
+
+/** How JSON.stringify writes half of a surrogate pair; a text may also say so itself. */
+const HALF_PAIR = /\\u[dD][89a-fA-F]/;
+const UNSORTABLE = Symbol('unsortable');
+/** Objects list such members first, in the order of their numbers. */
+const INDEX = /^(?:0|[1-9]\d*)$/;
+
+/** The same value with its members in order, for the engine's own writer, which is several times as fast as ours. */
+function sortedCopy(value: Json): Json | typeof UNSORTABLE {
+  if (typeof value === 'number' && !Number.isFinite(value)) return UNSORTABLE;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const items: Json[] = [];
+    for (const item of value) {
+      const sorted = sortedCopy(item);
+      if (sorted === UNSORTABLE) return UNSORTABLE;
+      items.push(sorted);
+    }
+    return items;
+  }
+  const copy: JsonObject = {};
+  for (const key of Object.keys(value).sort()) {
+    const member = value[key];
+    if (member === undefined) continue;
+    if (key === '__proto__' || key === 'toJSON' || INDEX.test(key)) return UNSORTABLE;
+    const sorted = sortedCopy(member);
+    if (sorted === UNSORTABLE) return UNSORTABLE;
+    copy[key] = sorted;
+  }
+  return copy;
+}
+
+function written(value: Json): string {
   if (value === null || typeof value === 'boolean') return String(value);
   if (typeof value === 'number') {
     if (!Number.isFinite(value))
@@ -15,11 +55,11 @@ export function canonicalJson(value: Json): string {
     return JSON.stringify(value);
   }
   if (typeof value === 'string') return quoted(value);
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(written).join(',')}]`;
   const members: string[] = [];
   for (const key of Object.keys(value).sort()) {
     const member = value[key];
-    if (member !== undefined) members.push(`${quoted(key)}:${canonicalJson(member)}`);
+    if (member !== undefined) members.push(`${quoted(key)}:${written(member)}`);
   }
   return `{${members.join(',')}}`;
 }

@@ -328,7 +328,7 @@ export class CoreHost {
 export async function openCore(config: Config, options: HostOptions = {}): Promise<CoreHost> {
   const { mode, lock: path } = config.trust;
   // A lock that cannot be read stops everything: without it, nothing tells what was approved.
-  const lock = mode === 'off' || path === undefined ? undefined : await readLock(path);
+  const lock = mode === 'off' || path === undefined ? undefined : await readLock(path, { facets: false });
   const host = new CoreHost(config, options, lock);
   try {
     await host.settled({

@@ -2,7 +2,7 @@
  * One server's admission over the life of a process. What it shows comes from the pins alone; what it saw it remembers, so that
  * a server that shows two faces is stopped; and nothing is learned without a word.
  */
-import type { JsonObject, Surface, ToolDefinition, ToolLabel } from '../../types.ts';
+import type { ItemKind, Json, JsonObject, Surface, ToolDefinition, ToolLabel } from '../../types.ts';
 import { type Finding, judge } from '../findings.ts';
 import { compare, worstOf } from './compare.ts';
 import { itemDigest } from './digest.ts';
@@ -25,13 +25,18 @@ export function admitting({ label, pin, isLocked, identity, profile }: Admitting
   let stopped: string | undefined;
   /** Without a lock: what this process took in, by name. */
   let seen: ServerPin | undefined;
-  let last: { texts: string; findings: string; admission: Admission } | undefined;
+  let last: (Listing & { admission: Admission }) | undefined;
 
   const admit = (surface: Surface, findings: readonly Finding[]): Admission => {
     const base = isLocked ? (pin ?? nothing(identity)) : (seen ??= nothing(identity, surface));
-    if (!isLocked) takeIn(base, surface, findings, digests.of);
-    const changes = compare(base, { surface }, { profile, digest: digests.of });
-    const flipped = faces.look(surface.tools ?? [], base, digests.of);
+    /** What is the pinned one has its digest, which is nearly always; that is cheaper than to make it. */
+    const digest = (kind: ItemKind, value: JsonObject): Digest => {
+      const known = kind === 'tool' ? pinnedTool(base, nameOf(value, 'name')) : undefined;
+      return known !== undefined && same(known.definition, value) ? known.digest : digests.of(kind, value);
+    };
+    if (!isLocked) takeIn(base, surface, findings, digest);
+    const changes = compare(base, { surface }, { profile, digest });
+    const flipped = faces.look(surface.tools ?? [], base, digest);
     if (flipped !== undefined && stopped === undefined) {
       stopped = `its tool ${JSON.stringify(flipped)} showed one definition, then another, then the first again`;
     }
@@ -50,15 +55,22 @@ export function admitting({ label, pin, isLocked, identity, profile }: Admitting
 
   return {
     admit(surface, findings) {
-      const texts = JSON.stringify(surface);
-      const found = JSON.stringify(findings);
-      if (last?.texts === texts && last.findings === found) return last.admission;
+      if (last !== undefined && isSame(last, { surface, findings })) return last.admission;
       const admission = admit(surface, findings);
-      last = { texts, findings: found, admission };
+      last = { surface, findings, admission };
       return admission;
     },
   };
 }
+
+interface Listing {
+  surface: Surface;
+  findings: readonly Finding[];
+}
+
+const isSame = (a: Listing, b: Listing): boolean =>
+  same(a.surface as unknown as Json, b.surface as unknown as Json) &&
+  (a.findings === b.findings || JSON.stringify(a.findings) === JSON.stringify(b.findings));
 
 const nothing = (identity: Identity, surface?: Surface): ServerPin => ({
   identity,
@@ -122,7 +134,7 @@ function admissionOf(comparison: Comparison): Admission {
     if (told.has(tool)) continue;
     told.add(tool);
     const own = byTool.get(tool) ?? [];
-    const pin = Object.hasOwn(base.tools, tool) ? base.tools[tool] : undefined;
+    const pin = pinnedTool(base, tool);
     if (stopped !== undefined) {
       withheld.push({ tool, reason: `the server was stopped: ${stopped}` });
     } else if (pin === undefined || worstOf(own) === 'withhold') {
@@ -141,6 +153,24 @@ function admissionOf(comparison: Comparison): Admission {
     findings: [...findings],
     facts,
   };
+}
+
+const pinnedTool = ({ tools }: ServerPin, name: string): ItemPin | undefined =>
+  Object.hasOwn(tools, name) ? tools[name] : undefined;
+
+/** Whether two values have the same canonical JSON. */
+function same(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    for (let index = 0; index < a.length; index += 1) if (!same(a[index], b[index])) return false;
+    return true;
+  }
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  for (const key of keys) if (!Object.hasOwn(b, key) || !same(a[key], b[key])) return false;
+  return true;
 }
 
 /** What lost its hints counts as one that writes. */
@@ -201,24 +231,25 @@ function twoFaces(): {
     digest: (kind: 'tool', value: JsonObject) => Digest,
   ): string | undefined;
 } {
-  const history = new Map<string, { now: Digest; before: Set<Digest> }>();
+  const history = new Map<string, { listed: JsonObject; digest: Digest; before: Set<Digest> }>();
   return {
     look(tools, base, digest) {
+      const faceOf = ({ annotations: _hints, ...rest }: JsonObject): Digest => digest('tool', rest);
       for (const tool of tools) {
         const name = nameOf(tool, 'name');
-        const { annotations: _hints, ...rest } = tool;
-        let face: Digest;
         try {
-          face = digest('tool', rest);
-        } catch {
-          continue;
-        }
-        const known = history.get(name);
-        if (known === undefined) history.set(name, { now: face, before: new Set() });
-        else if (known.now !== face) {
+          const now = digest('tool', tool);
+          const known = history.get(name);
+          if (known === undefined) history.set(name, { listed: tool, digest: now, before: new Set() });
+          if (known === undefined || known.digest === now) continue;
+          const [last, face] = [faceOf(known.listed), faceOf(tool)];
+          known.listed = tool;
+          known.digest = now;
+          if (last === face) continue;
           if (known.before.has(face) && base.tools[name]?.volatile === undefined) return name;
-          known.before.add(known.now);
-          known.now = face;
+          known.before.add(last);
+        } catch {
+          continue; // told as malformed by the comparison
         }
       }
       return undefined;

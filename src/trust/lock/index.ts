@@ -16,6 +16,6 @@ export type {
   Profile,
   ServerPin,
 } from './lock.ts';
-export { lockText, parseLock, readLock, writeLock } from './lock-file.ts';
+export { lockText, parseLock, readLock, type ReadOptions, writeLock } from './lock-file.ts';
 export { pinItem, pinServer } from './pin.ts';
 export { parseToolPin, sameSurface, type ToolPinEntry, toolPinText } from './toolpin.ts';

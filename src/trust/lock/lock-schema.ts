@@ -1,7 +1,10 @@
-/** The form of a lock file, version 1, as JSON Schema. */
+/**
+ * The form of a lock file, version 1, as JSON Schemas for its parts: a check is bounded in its steps, and a file may hold
+ * thousands of items.
+ */
 import type { JsonObject } from '../../types.ts';
 
-const digest = { type: 'string', pattern: '^sha256-[A-Za-z0-9+/]{43}=$' };
+const digest = { type: 'string', minLength: 51, maxLength: 51 };
 const text = { type: 'string' };
 const texts = { type: 'array', items: text };
 const accepted = {
@@ -13,7 +16,7 @@ const accepted = {
     additionalProperties: false,
   },
 };
-const item = {
+export const ITEM_SCHEMA: JsonObject = {
   type: 'object',
   properties: {
     digest,
@@ -38,7 +41,7 @@ const item = {
   required: ['digest', 'facets', 'definition'],
   additionalProperties: false,
 };
-const items = { type: 'object', additionalProperties: item };
+const items = { type: 'object' };
 const identity = {
   type: 'object',
   properties: {
@@ -61,40 +64,39 @@ const identity = {
   additionalProperties: false,
 };
 
+export const SERVER_SCHEMA: JsonObject = {
+  type: 'object',
+  properties: {
+    identity,
+    serverInfo: { type: 'object' },
+    instructions: {
+      type: 'object',
+      properties: { text, digest, accepted },
+      required: ['text', 'digest'],
+      additionalProperties: false,
+    },
+    tools: items,
+    prompts: items,
+    resources: items,
+    templates: items,
+    reviewed: {
+      type: 'object',
+      properties: { at: text, how: { enum: ['review', 'yes'] }, by: text },
+      required: ['at', 'how'],
+      additionalProperties: false,
+    },
+  },
+  required: ['identity', 'serverInfo', 'tools', 'prompts', 'resources', 'templates', 'reviewed'],
+  additionalProperties: false,
+};
+
 export const LOCK_SCHEMA: JsonObject = {
   type: 'object',
   properties: {
     lockfileVersion: { const: 1 },
     pin: { const: 'midspan-pin/1' },
     ruleset: text,
-    servers: {
-      type: 'object',
-      additionalProperties: {
-        type: 'object',
-        properties: {
-          identity,
-          serverInfo: { type: 'object' },
-          instructions: {
-            type: 'object',
-            properties: { text, digest, accepted },
-            required: ['text', 'digest'],
-            additionalProperties: false,
-          },
-          tools: items,
-          prompts: items,
-          resources: items,
-          templates: items,
-          reviewed: {
-            type: 'object',
-            properties: { at: text, how: { enum: ['review', 'yes'] }, by: text },
-            required: ['at', 'how'],
-            additionalProperties: false,
-          },
-        },
-        required: ['identity', 'serverInfo', 'tools', 'prompts', 'resources', 'templates', 'reviewed'],
-        additionalProperties: false,
-      },
-    },
+    servers: { type: 'object' },
   },
   required: ['lockfileVersion', 'pin', 'ruleset', 'servers'],
   additionalProperties: false,

@@ -95,3 +95,27 @@ describe('a digest', () => {
     expect(itemDigest('resource', { ...later, name: 'b' })).not.toBe(itemDigest('resource', resource));
   });
 });
+
+describe('canonical JSON of members that objects put in an order of their own', () => {
+  it('is sorted by their letters all the same', () => {
+    expect(canonicalJson({ 10: 1, 9: 2, a: { 2: 0, 10: 0, '': 1 } })).toBe(
+      '{"10":1,"9":2,"a":{"":1,"10":0,"2":0}}',
+    );
+    expect(canonicalJson(JSON.parse('{"b":1,"__proto__":{"x":1},"toJSON":2}') as JsonObject)).toBe(
+      '{"__proto__":{"x":1},"b":1,"toJSON":2}',
+    );
+    expect(canonicalJson({ text: '\\ud800 is how half a character is written' })).toBe(
+      String.raw`{"text":"\\ud800 is how half a character is written"}`,
+    );
+  });
+
+  it('is what any value was, read again', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = canonicalJson(value as Json);
+        expect(canonicalJson(JSON.parse(text) as Json)).toBe(text);
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+});

@@ -118,6 +118,11 @@ describe('a lock file', () => {
     expect((thrown as Error).message).toContain('midspan.lock.json');
   });
 
+  it('may hold thousands of items', () => {
+    const tools = Array.from({ length: 3_000 }, (_, index) => ({ ...tool, name: `find_${index}` }));
+    expect(Object.keys(parseLock(lockText(lockOf(tools))).servers['a']?.tools ?? {})).toHaveLength(3_000);
+  });
+
   it('of bytes that are no UTF-8 is refused', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'midspan-lock-')), 'midspan.lock.json');
     writeFileSync(file, Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]));
