@@ -41,11 +41,11 @@ export const BIDI: LeafRule = {
   ],
 };
 
-const WIDTHLESS = /[\u200b-\u200d\u2060-\u2064\u180e\u00ad\u034f\ufeff]/g;
+const WIDTHLESS = /[\u200b-\u200d\u2060-\u2064\u180e\u00ad\ufeff]|\u034f/g;
 /** Scripts in which joiners and break points are spelling. */
 const JOINING =
   /[\u0600-\u08ff\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefe]/;
-const PICTURE = /[\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}]/u;
+const PICTURE = /\p{Extended_Pictographic}|\ufe0f|\p{Emoji_Modifier}/u;
 
 /** Those that no spelling explains. */
 function strays(raw: string): Hit[] {
@@ -138,7 +138,7 @@ export const BLANKS: LeafRule = {
   example: 'forty Hangul fillers before a sentence',
   advice: 'Ask the author for the text without them.',
   find: (raw) => [
-    ...all(raw, /[\u115f\u1160\u3164\uffa0\u17b4\u17b5]{3,}/g),
+    ...all(raw, /(?:[\u115f\u1160\u3164\uffa0]|\u17b4|\u17b5){3,}/g),
     // Pictures drawn in Braille patterns have blank ones.
     ...(/[\u2801-\u28ff]/.test(raw) ? [] : all(raw, /\u2800{3,}/g)),
   ],

@@ -23,7 +23,7 @@ export function drawHidden(text: string): string {
   let drawn = '';
   let done = 0;
   for (const { start, end } of disguisedWords(text)) {
-    const word = text.slice(start, end).replace(/[^\u0000-\u024f]/gu, escaped);
+    const word = text.slice(start, end).replace(/[\u{250}-\u{10ffff}]/gu, escaped);
     drawn += text.slice(done, start) + word;
     done = end;
   }

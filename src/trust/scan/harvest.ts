@@ -52,6 +52,9 @@ const STEAL = '\\b(?:exfiltrat|steal|leak(?!ed)|harvest|siphon|smuggl)\\w{0,4}\\
 const BE_GIVEN =
   '\\b(?:should|must|needs? to|has to|have to|is to|are to|to|shall|is|are)(?: \\w+)? (?:be )?(?:supplied|passed|attached|included|sent|provided|uploaded|forwarded|added|shared|pasted|copied|required|submitted|read)\\b';
 
+const ANY_PATH = new RegExp(`${SECRET_PATH}|${SETTINGS_PATH}`, 'i');
+const ANY_SECRET = new RegExp(`\\b(?:${SECRETS})\\b`, 'i');
+
 export const TAKING = phraseRule({
   id: 'I11',
   title: 'wants secrets read or handed over',
@@ -62,39 +65,50 @@ export const TAKING = phraseRule({
   advice: 'Do not use this server, unless it is a tool for exactly these files.',
   anchors: [...PATH_ANCHORS, 'exfi', 'stea', 'leak', 'harv', 'key', 'keys', 'cred', 'pass', 'secr', 'toke'],
   patterns: [
-    slots(`${SECRET_PATH}`, 30, `${MUST}|\\bfirst\\b`, 12, TAKE),
-    slots(TAKE, 60, SECRET_PATH),
-    slots(CARRY, 60, SETTINGS_PATH),
-    slots(`${SECRET_PATH}|${SETTINGS_PATH}`, 40, BE_GIVEN),
-    slots(SECRET_PATH, 12, '\\b(?:must|always)\\b', 12, '\\b(?:read|open|include|send|pass|copy|upload)\\b'),
+    {
+      needs: ANY_PATH,
+      patterns: [
+        slots(SECRET_PATH, 30, `${MUST}|\\bfirst\\b`, 12, TAKE),
+        slots(TAKE, 60, SECRET_PATH),
+        slots(CARRY, 60, SETTINGS_PATH),
+        slots(`${SECRET_PATH}|${SETTINGS_PATH}`, 40, BE_GIVEN),
+      ],
+    },
     slots(STEAL, 40, `${SECRET_PATH}|${SETTINGS_PATH}|\\b(?:${SECRETS})\\b|\\ball (?:\\w+ )?data\\b`),
-    slots(
-      '\\b(?:send|post|upload|e?mail|forward|transmit|submit|deliver|exfiltrate|copy)\\b',
-      40,
-      `\\b(?:${SECRETS})\\b`,
-      30,
-      '\\b(?:to|at|via)\\b',
-      15,
-      DESTINATION,
-    ),
-    slots(
-      '\\b(?:read|collect|gather|find|take|get|harvest)\\b',
-      12,
-      `\\b(?:all|any|every|the user'?s?) (?:\\w+ )?(?:${SECRETS})\\b`,
-      20,
-      '\\b(?:and|then)\\b',
-      8,
-      '\\b(?:send|post|upload|e?mail|forward|transmit|include|attach|pass)\\b',
-    ),
-    slots(
-      '\\b(?:include|add|append|attach|paste|insert|list|collect|gather|send|pass)\\b',
-      12,
-      `\\b(?:any|all|every) (?:of the )?(?:\\w+ )?(?:${SECRETS})\\b`,
-      20,
-      '\\b(?:found|available|stored|present|you (?:find|see|have|know)|(?:in|from) (?:the |your |this )?(?:workspace|environment|context|files?|system|conversation|memory))\\b',
-    ),
+    {
+      needs: ANY_SECRET,
+      patterns: [
+        slots(
+          '\\b(?:send|post|upload|e?mail|forward|transmit|submit|deliver|exfiltrate|copy)\\b',
+          40,
+          `\\b(?:${SECRETS})\\b`,
+          30,
+          '\\b(?:to|at|via)\\b',
+          15,
+          DESTINATION,
+        ),
+        slots(
+          '\\b(?:read|collect|gather|find|take|get|harvest)\\b',
+          12,
+          `\\b(?:all|any|every|the user'?s?) (?:\\w+ )?(?:${SECRETS})\\b`,
+          20,
+          '\\b(?:and|then)\\b',
+          8,
+          '\\b(?:send|post|upload|e?mail|forward|transmit|include|attach|pass)\\b',
+        ),
+        slots(
+          '\\b(?:include|add|append|attach|paste|insert|list|collect|gather|send|pass)\\b',
+          12,
+          `\\b(?:any|all|every) (?:of the )?(?:\\w+ )?(?:${SECRETS})\\b`,
+          20,
+          '\\b(?:found|available|stored|present|you (?:find|see|have|know)|(?:in|from) (?:the |your |this )?(?:workspace|environment|context|files?|system|conversation|memory))\\b',
+        ),
+      ],
+    },
   ],
 });
+
+const ANY_DESTINATION = new RegExp(DESTINATION, 'i');
 
 export const TRANSFER = phraseRule({
   id: 'I12',
@@ -106,32 +120,37 @@ export const TRANSFER = phraseRule({
   advice: 'Look at whether the address belongs to the service.',
   anchors: ['http', '@', 'webh', 'exte', 'remo', 'thir', 'atta', 'outs', 'coll', 'exfi', 'unkn'],
   patterns: [
-    [
-      slots(
-        '\\b(?:send|call|use|post|forward|upload|e?mail|pass|submit|report|copy)\\b',
-        40,
-        CONVERSATION,
-        30,
-        '\\b(?:to|at|via)\\b',
-        15,
-        `(?:${EMAIL}|${URL})`,
-      ),
-      'hard',
-    ],
-    slots(
-      '\\b(?:send|sends|forward|upload|transmit|exfiltrate|e?mail|submit|report|copy|leak|deliver|ship|sync|post|bcc|blind copy|mirror)(?:s|ed|ing)?\\b',
-      60,
-      '\\b(?:to|at|via|with|cc|bcc)\\b',
-      20,
-      `(?:${DESTINATION})`,
-    ),
-    slots(
-      '\\b(?:needs?|requires?|set|add|use)\\b',
-      12,
-      `\\b(?:bcc|cc|to|recipient|webhook|callback|redirect\\w*|endpoint)\\b ?[=:]? ?`,
-      `(?:${EMAIL}|${URL})`,
-    ),
-    slots(CONVERSATION, 15, '\\b(?:to|at|via)\\b', 6, `(?:${EMAIL}|${URL})`),
+    {
+      needs: ANY_DESTINATION,
+      patterns: [
+        [
+          slots(
+            '\\b(?:send|call|use|post|forward|upload|e?mail|pass|submit|report|copy)\\b',
+            40,
+            CONVERSATION,
+            30,
+            '\\b(?:to|at|via)\\b',
+            15,
+            `(?:${EMAIL}|${URL})`,
+          ),
+          'hard',
+        ],
+        slots(
+          '\\b(?:send|sends|forward|upload|transmit|exfiltrate|e?mail|submit|report|copy|leak|deliver|ship|sync|post|bcc|blind copy|mirror)(?:s|ed|ing)?\\b',
+          60,
+          '\\b(?:to|at|via|with|cc|bcc)\\b',
+          20,
+          `(?:${DESTINATION})`,
+        ),
+        slots(
+          '\\b(?:needs?|requires?|set|add|use)\\b',
+          12,
+          `\\b(?:bcc|cc|to|recipient|webhook|callback|redirect\\w*|endpoint)\\b ?[=:]? ?`,
+          `(?:${EMAIL}|${URL})`,
+        ),
+        slots(CONVERSATION, 15, '\\b(?:to|at|via)\\b', 6, `(?:${EMAIL}|${URL})`),
+      ],
+    },
   ],
 });
 

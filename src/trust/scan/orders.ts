@@ -16,6 +16,8 @@ const TOLD =
 const GUARDS =
   '\\b(?:instructions?|prompts?|guidelines|guardrails?|safeguards?|safety (?:\\w+ )?(?:rules?|checks?|filters?|measures?|protocols?|polic(?:y|ies)|guidelines|training)|content (?:filters?|polic(?:y|ies)))\\b';
 
+const ANY_TOLD = new RegExp(`${DROP}|${BREAK}|\\b(?:instead|from now|rather than)\\b`, 'i');
+
 export const OVERRIDE = phraseRule({
   id: 'I01',
   title: 'tells the model to drop its instructions',
@@ -44,33 +46,38 @@ export const OVERRIDE = phraseRule({
   ],
   mention: true,
   patterns: [
-    slots(DROP, FILLER, EARLIER, 30, TOLD),
-    slots(
-      DROP,
-      20,
-      '\\b(?:all|any|every)\\b',
-      20,
-      '\\b(?:instructions?|prompts?|directives?|guidelines?|safety (?:\\w+ )?\\w+|restrictions)\\b',
-    ),
-    slots(
-      BREAK,
-      30,
-      "\\b(?:previous|prior|earlier|above|original|your|all|any|system|developer|model's|user's)\\b",
-      20,
-      GUARDS,
-    ),
-    slots(
-      DROP,
-      12,
-      '\\b(?:(?:the|what(?:ever)? (?:is|was|you were told)) (?:above|previous|prior|preceding|before)|all (?:previous|prior|the above)|everything (?:above|before|you (?:were|have been) told))\\b(?= ?(?:[,.;:]|and |then |$))',
-    ),
-    slots(
-      '\\b(?:follow|obey|comply with|execute)\\b',
-      15,
-      '\\b(?:these|the following|my|only these) (?:new )?(?:instructions|orders|rules|directives)\\b',
-      12,
-      '\\b(?:instead|only|from now|rather than)\\b',
-    ),
+    {
+      needs: ANY_TOLD,
+      patterns: [
+        slots(DROP, FILLER, EARLIER, 30, TOLD),
+        slots(
+          DROP,
+          20,
+          '\\b(?:all|any|every)\\b',
+          20,
+          '\\b(?:instructions?|prompts?|directives?|guidelines?|safety (?:\\w+ )?\\w+|restrictions)\\b',
+        ),
+        slots(
+          BREAK,
+          30,
+          "\\b(?:previous|prior|earlier|above|original|your|all|any|system|developer|model's|user's)\\b",
+          20,
+          GUARDS,
+        ),
+        slots(
+          DROP,
+          12,
+          '\\b(?:(?:the|what(?:ever)? (?:is|was|you were told)) (?:above|previous|prior|preceding|before)|all (?:previous|prior|the above)|everything (?:above|before|you (?:were|have been) told))\\b(?= ?(?:[,.;:]|and |then |$))',
+        ),
+        slots(
+          '\\b(?:follow|obey|comply with|execute)\\b',
+          15,
+          '\\b(?:these|the following|my|only these) (?:new )?(?:instructions|orders|rules|directives)\\b',
+          12,
+          '\\b(?:instead|only|from now|rather than)\\b',
+        ),
+      ],
+    },
   ],
 });
 
@@ -164,6 +171,8 @@ export const CONCEAL = phraseRule({
 const USING =
   '\\b(?:call|calling|us(?:e|ing|es)|invok(?:e|ing)|send(?:ing)?|read(?:ing)?|run(?:ning)?|execut(?:e|ing)|access(?:ing)?|open(?:ing)?|load(?:ing)?|fetch(?:ing)?|pass(?:ing)?|includ(?:e|ing)|query(?:ing)?|provide|writ(?:e|ing)|download(?:ing)?)\\b';
 
+const ANY_MUST = new RegExp(`${MUST}|\\b(?:follow|obey|adhere to)\\b`, 'i');
+
 export const PREREQUISITE = phraseRule({
   id: 'I05',
   title: 'makes something else a condition of the call',
@@ -174,46 +183,51 @@ export const PREREQUISITE = phraseRule({
   advice: 'Look at what must come first, and whether the tool needs it.',
   anchors: ['befo', 'afte', 'when', 'each', 'ever', 'prio', 'once', 'adhe'],
   patterns: [
-    [
-      slots(
-        '\\b(?:before|after|when(?:ever)?|each time|every time|prior to|once)\\b',
-        60,
-        MUST,
-        20,
-        USING,
-        30,
-        `(?:${SECRET_PATH}|\\/etc\\/|\\/tmp\\/|${EMAIL})`,
-      ),
-      'hard',
-    ],
-    slots(
-      '\\b(?:before|after|when(?:ever)?|each time|every time|prior to)\\b',
-      50,
-      '\\b(?:you|it|the (?:model|agent|assistant)|one) (?:must|always|need to|have to|are required to|has to)\\b',
-      15,
-      USING,
-    ),
-    slots(
-      '\\b(?:must|always|have to|need to|required to)\\b',
-      20,
-      USING,
-      60,
-      '\\b(?:before|prior to) (?:using|calling|any|each|every|invoking|executing|performing|processing|this tool|proceeding)\\b',
-    ),
-    slots(
-      '\\b(?:strictly )?(?:adhere to|follow|obey)\\b',
-      6,
-      '\\b(?:the following|these) (?:\\w+ )?(?:instructions|steps|rules)\\b',
-      40,
-      MUST,
-    ),
-    slots(
-      MUST,
-      12,
-      '\\b(?:strictly adhere to|strictly follow|obey)\\b',
-      6,
-      '\\b(?:the following|these) (?:\\w+ )?(?:instructions|rules|orders)\\b',
-    ),
+    {
+      needs: ANY_MUST,
+      patterns: [
+        [
+          slots(
+            '\\b(?:before|after|when(?:ever)?|each time|every time|prior to|once)\\b',
+            60,
+            MUST,
+            20,
+            USING,
+            30,
+            `(?:${SECRET_PATH}|\\/etc\\/|\\/tmp\\/|${EMAIL})`,
+          ),
+          'hard',
+        ],
+        slots(
+          '\\b(?:before|after|when(?:ever)?|each time|every time|prior to)\\b',
+          50,
+          '\\b(?:you|it|the (?:model|agent|assistant)|one) (?:must|always|need to|have to|are required to|has to)\\b',
+          15,
+          USING,
+        ),
+        slots(
+          '\\b(?:must|always|have to|need to|required to)\\b',
+          20,
+          USING,
+          60,
+          '\\b(?:before|prior to) (?:using|calling|any|each|every|invoking|executing|performing|processing|this tool|proceeding)\\b',
+        ),
+        slots(
+          '\\b(?:strictly )?(?:adhere to|follow|obey)\\b',
+          6,
+          '\\b(?:the following|these) (?:\\w+ )?(?:instructions|steps|rules)\\b',
+          40,
+          MUST,
+        ),
+        slots(
+          MUST,
+          12,
+          '\\b(?:strictly adhere to|strictly follow|obey)\\b',
+          6,
+          '\\b(?:the following|these) (?:\\w+ )?(?:instructions|rules|orders)\\b',
+        ),
+      ],
+    },
   ],
 });
 
@@ -575,6 +589,8 @@ export const SCOPE = phraseRule({
   ],
 });
 
+const ANY_CONVERSATION = new RegExp(CONVERSATION, 'i');
+
 export const CARRYING = phraseRule({
   id: 'I22',
   title: 'wants the conversation written into an argument',
@@ -585,21 +601,26 @@ export const CARRYING = phraseRule({
   advice: 'Ask what the tool needs it for.',
   anchors: ['conv', 'chat', 'prom', 'mess', 'reas', 'inst', 'thou'],
   patterns: [
-    slots(
-      CONVERSATION,
-      90,
-      '\\b(?:fill|pass|put|place|includ(?:e|ed)|insert|copy|write|add|provide|supply|send|attach)\\b',
-      25,
-      '\\b(?:field|argument|parameter|hint|input|note|sidenote|property)\\b',
-    ),
-    slots(
-      '\\b(?:fill|pass|put|place|include|insert|copy|write|add|provide|supply|send|attach)\\b',
-      30,
-      CONVERSATION,
-      40,
-      '\\b(?:in|into|as|to|with|via)\\b',
-      20,
-      '\\b(?:field|argument|parameter|hint|input|note|sidenote|property)\\b',
-    ),
+    {
+      needs: ANY_CONVERSATION,
+      patterns: [
+        slots(
+          CONVERSATION,
+          90,
+          '\\b(?:fill|pass|put|place|includ(?:e|ed)|insert|copy|write|add|provide|supply|send|attach)\\b',
+          25,
+          '\\b(?:field|argument|parameter|hint|input|note|sidenote|property)\\b',
+        ),
+        slots(
+          '\\b(?:fill|pass|put|place|include|insert|copy|write|add|provide|supply|send|attach)\\b',
+          30,
+          CONVERSATION,
+          40,
+          '\\b(?:in|into|as|to|with|via)\\b',
+          20,
+          '\\b(?:field|argument|parameter|hint|input|note|sidenote|property)\\b',
+        ),
+      ],
+    },
   ],
 });

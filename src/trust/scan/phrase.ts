@@ -1,9 +1,15 @@
 /** How phrase rules are written: slots with bounded gaps between them, so that every pattern takes linear time. */
 import type { Severity, Tier } from '../findings.ts';
-import type { Hit, PhraseRule, Role } from './rule.ts';
+import type { Hit, PhraseRule } from './rule.ts';
 
 /** A pattern, and the tier of its hits where it is not the rule's. */
 export type Pattern = RegExp | readonly [RegExp, Tier];
+
+/** Patterns that are only worth running where another one, without gaps, finds something. */
+export interface Group {
+  needs: RegExp;
+  patterns: readonly Pattern[];
+}
 
 /** At most `most` characters of the same sentence. A period inside a path or number ends none. */
 export const gap = (most: number): string => `(?:[^.!?\\n]|[.!?](?=[\\w/~])){0,${most}}?`;
@@ -16,20 +22,23 @@ export function slots(...parts: (string | number)[]): RegExp {
   );
 }
 
+const ANYTHING = /^/;
 const MOST_HITS = 20;
 const SEVERITY: Readonly<Record<Tier, Severity>> = { hard: 'high', soft: 'medium', note: 'low' };
 
 export function phraseRule(
-  rule: Omit<PhraseRule, 'on' | 'find'> & { patterns: readonly Pattern[]; notIn?: readonly Role[] },
+  rule: Omit<PhraseRule, 'on' | 'find'> & { patterns: readonly (Pattern | Group)[] },
 ): PhraseRule {
-  const { patterns, notIn = [], ...explained } = rule;
+  const { patterns, ...explained } = rule;
+  const groups = patterns.map((one): Group =>
+    typeof one === 'object' && 'needs' in one ? one : { needs: ANYTHING, patterns: [one] },
+  );
   return {
     ...explained,
     on: 'phrase',
-    find(text, role) {
+    find(text) {
       const hits: Hit[] = [];
-      if (notIn.includes(role)) return hits;
-      for (const one of patterns) {
+      for (const one of groups.flatMap((group) => (group.needs.test(text) ? group.patterns : []))) {
         const [pattern, tier] = one instanceof RegExp ? [one, rule.tier] : one;
         for (const { 0: match, index } of text.matchAll(pattern)) {
           const hit = { start: index, end: index + match.length };

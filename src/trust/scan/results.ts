@@ -94,7 +94,7 @@ export function cleanResultText(raw: string): { text: string; findings: Finding[
     }
     text = cleanBytes(raw);
     if (text !== raw && findings.length === 0) add(RESULT_BYTES, 0, Math.min(raw.length, 200));
-    if (/\u001b\[8m|[\u202d\u202e]/.test(raw)) suspicious = true;
+    suspicious ||= raw.includes('\u001b[8m') || /[\u202d\u202e]/.test(raw);
   }
   if (MAY_MARK.test(text)) {
     const marked = cleanMarkup(text);

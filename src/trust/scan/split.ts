@@ -26,37 +26,53 @@ const RULES = [OVERRIDE, CONCEAL, PRIORITY, TAKING];
 const INDEXES = RULES.map((rule) => PHRASE_RULES.indexOf(rule));
 const { wants } = surveyor(PHRASE_RULES);
 
-/** Only hits that reach over a seam: what stands in one text was found there. */
+/** Only hits that reach over a seam: what stands in one text was found there. Remembered while the texts are. */
 export function splitOrders(texts: readonly Text[]): Split[] {
-  const found: Split[] = [];
-  for (let at = 0; at + 1 < texts.length; at++) {
-    const before = texts[at]!;
-    const own = before.survey;
-    if (own.low === 0 && texts[at + 1]!.survey.low === 0) continue;
-    // A sentence that ends, ends.
-    if (/[.!?:]\s*$/.test(before.raw.slice(-20))) continue;
-    const start = normView(before.raw.slice(-NEAR)).text;
-    let end = '';
-    for (let next = at + 1; next < texts.length && end.length < NEAR; next++)
-      end += ` ${normView(texts[next]!.raw.slice(0, NEAR)).text}`;
-    const joined = start + end;
-    RULES.forEach((rule, index) => {
-      const bit = INDEXES[index]!;
-      if (!wants(own, bit) && !wants(texts[at + 1]!.survey, bit)) return;
-      const hit = rule
-        .find(joined, 'text')
-        .find(
-          (one) =>
-            one.start < start.length &&
-            one.end > start.length + 1 &&
-            (one.tier ?? rule.tier) === 'hard' &&
-            !isMention(joined, one.start, one.end),
-        );
-      if (hit === undefined) return;
-      const from = Math.max(0, before.raw.length - (start.length - hit.start));
-      const evidence = drawHidden(joined.slice(hit.start, hit.end)).slice(0, 200);
-      found.push({ at, start: from, end: before.raw.length, evidence });
-    });
-  }
-  return found;
+  return texts.flatMap((before, at) => {
+    const after = texts[at + 1];
+    if (after === undefined) return [];
+    const last = texts[at + 2];
+    let seam = seams.get(before);
+    if (seam === undefined || seam.after !== after || seam.last !== last) {
+      seam = { after, last, found: overSeam(before, after, last) };
+      seams.set(before, seam);
+    }
+    return seam.found.map((found) => ({ at, ...found }));
+  });
+}
+
+interface Seam {
+  after: Text;
+  last: Text | undefined;
+  found: readonly Omit<Split, 'at'>[];
+}
+const seams = new WeakMap<Text, Seam>();
+const NONE: Seam['found'] = [];
+
+function overSeam(before: Text, after: Text, last: Text | undefined): Seam['found'] {
+  const rules = RULES.filter(
+    (_, index) => wants(before.survey, INDEXES[index]!) || wants(after.survey, INDEXES[index]!),
+  );
+  // A sentence that ends, ends.
+  if (rules.length === 0 || /[.!?:]\s{0,10}$/.test(before.raw.slice(-20))) return NONE;
+  const start = normView(before.raw.slice(-NEAR)).text;
+  const next = [after, last].map((text) =>
+    text === undefined ? '' : normView(text.raw.slice(0, NEAR)).text,
+  );
+  const joined = `${start} ${next.join(' ')}`;
+  return rules.flatMap((rule) => {
+    const hit = rule
+      .find(joined, 'text')
+      .find(
+        (one) =>
+          one.start < start.length &&
+          one.end > start.length + 1 &&
+          (one.tier ?? rule.tier) === 'hard' &&
+          !isMention(joined, one.start, one.end),
+      );
+    if (hit === undefined) return [];
+    const evidence = drawHidden(joined.slice(hit.start, hit.end)).slice(0, 200);
+    const from = Math.max(0, before.raw.length - (start.length - hit.start));
+    return [{ start: from, end: before.raw.length, evidence }];
+  });
 }

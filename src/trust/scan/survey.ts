@@ -16,9 +16,9 @@ export interface Survey {
 }
 
 export interface Surveyor {
-  survey(text: string): Survey;
+  survey: (text: string) => Survey;
   /** Whether the rule at this index, in the order given, is worth running. */
-  wants(survey: Survey, index: number): boolean;
+  wants: (survey: Survey, index: number) => boolean;
 }
 
 const BITS = 31;

@@ -33,8 +33,8 @@ describe('drawHidden', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const drawn = drawHidden(text);
-        // eslint-disable-next-line no-control-regex -- they are what is looked for
         expect(drawn).not.toMatch(
+          // eslint-disable-next-line no-control-regex -- they are what is looked for
           /[\u0000-\u0008\u000b-\u001f\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/u,
         );
         expect(drawHidden(drawn)).toBe(drawn);
