@@ -19,7 +19,10 @@ const asks = {
 };
 
 const host = await openHost(
-  { policy: 'allow', mcpServers: { suite: { url, ...(version !== undefined && { era: version }) } } },
+  {
+    policy: 'allow',
+    mcpServers: { suite: { url, ...(version !== undefined && { era: version }) } },
+  },
   { asks, onEvent: (event) => console.error(JSON.stringify(event)) },
 );
 
