@@ -72,7 +72,10 @@ export async function remote({ token }: { token?: string } = {}): Promise<Remote
 }
 
 export async function hostOf(servers: Record<string, object>, options: OpenOptions = {}): Promise<Host> {
-  const opened = await openHost({ policy: 'allow', mcpServers: servers }, { env: { ...process.env }, ...options });
+  const opened = await openHost(
+    { policy: 'allow', mcpServers: servers },
+    { env: { ...process.env }, ...options },
+  );
   closing.push(() => opened.close());
   return opened;
 }
