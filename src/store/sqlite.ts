@@ -3,7 +3,7 @@
  * than all else that a command does. Everything is synchronous, so that what must be written before an effect is.
  */
 import type Database from 'libsql';
-import { chmodSync, closeSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { MidspanError, messageOf } from '../errors.ts';
@@ -72,21 +72,20 @@ export function sqlite(path: string, prepare: (db: Sqlite) => void): Sqlite {
     run: (sql, ...values) => told(() => statement(sql).run(values).changes),
     get: (sql, ...values) => told(() => statement(sql).get(values) as Row | undefined),
     all: (sql, ...values) => told(() => statement(sql).all(values) as Row[]),
-    write: (work) =>
-      told(() => {
-        const inner = opened();
-        if (inner.inTransaction) return work();
-        statement('BEGIN IMMEDIATE').run();
-        try {
-          const result = work();
-          statement('COMMIT').run();
-          return result;
-        } catch (error) {
-          // Some failures have rolled back already.
-          if (inner.inTransaction) inner.exec('ROLLBACK');
-          throw error;
-        }
-      }),
+    write(work) {
+      const inner = told(opened);
+      if (inner.inTransaction) return work();
+      told(() => statement('BEGIN IMMEDIATE').run());
+      try {
+        const result = work();
+        told(() => statement('COMMIT').run());
+        return result;
+      } catch (error) {
+        // Some failures have rolled back already.
+        if (inner.inTransaction) inner.exec('ROLLBACK');
+        throw error;
+      }
+    },
     close() {
       isClosed = true;
       if (database !== undefined) checkpoint(database);
@@ -100,19 +99,15 @@ export function sqlite(path: string, prepare: (db: Sqlite) => void): Sqlite {
 function makePlace(path: string): void {
   const folder = dirname(path);
   try {
-    makeFolder(folder);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    narrow(folder, 0o700);
+    // Out of the way of version control.
+    if (!existsSync(path)) writeFileSync(join(folder, '.gitignore'), '*\n', { mode: 0o600 });
     closeSync(openSync(path, 'a', 0o600));
     narrow(path, 0o600);
   } catch (error) {
     throw inWords(error, path);
   }
-}
-
-/** A folder of the store, for its owner alone and out of the way of version control. */
-export function makeFolder(folder: string): void {
-  const isNew = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
-  narrow(folder, 0o700);
-  if (isNew) writeFileSync(join(folder, '.gitignore'), '*\n', { mode: 0o600 });
 }
 
 function narrow(path: string, mode: number): void {

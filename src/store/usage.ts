@@ -115,7 +115,7 @@ function merged(counted: Counted, more: ReadonlyMap<string, Use>): Counted {
 /** The open draft; `taken` while another process has it; undefined where nothing can be written. */
 function claim(draft: string, now: number): number | 'taken' | undefined {
   try {
-    mkdirSync(dirname(draft), { recursive: true });
+    mkdirSync(dirname(draft), { recursive: true, mode: 0o700 });
     return openSync(draft, 'wx', 0o600);
   } catch (error) {
     if (!isCode(error, 'EEXIST')) return undefined;

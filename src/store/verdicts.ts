@@ -37,7 +37,7 @@ export function verdictFile(path: string): VerdictFile {
     const kept = [...verdicts].sort(([, a], [, b]) => b.at - a.at).slice(0, MAX_VERDICTS);
     const draft = `${path}.${process.pid}`;
     try {
-      mkdirSync(dirname(path), { recursive: true });
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     } catch {
       return;
     }

@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { sqlite } from '../../src/store/sqlite.ts';
@@ -40,6 +43,21 @@ it('takes a folder and a file that others could read back from them', () => {
   storeOf(folder).audit.append({ what: 'call' });
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   expect(statSync(join(folder, 'midspan.db')).mode & 0o777).toBe(0o600);
+});
+
+it('is migrated once when several processes open it first at once', async () => {
+  const folder = place();
+  const sqlitePath = JSON.stringify(new URL('../../dist/store/store.js', import.meta.url).href);
+  const program = `const { openStore } = await import(${sqlitePath});
+    const store = openStore(${JSON.stringify(folder)});
+    store.audit.append({ what: 'call' });
+    store.close();`;
+  await Promise.all(
+    Array.from({ length: 4 }, () =>
+      promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]),
+    ),
+  );
+  expect(storeOf(folder).audit.verify()).toMatchObject({ intact: true, rows: 4 });
 });
 
 it('says that a store was written by a newer version, and leaves it alone', () => {
@@ -121,7 +139,7 @@ it('writes all of a piece of work or nothing of it', () => {
       store.write(() => store.audit.append({ what: 'call' }));
       throw new Error('no');
     }),
-  ).toThrow('no');
+  ).toThrow(/^no$/);
   expect(store.audit.head()).toEqual({ seq: 0, hash: '' });
   expect([...store.audit.rows()]).toEqual([]);
 });
