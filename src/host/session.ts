@@ -18,7 +18,7 @@ export function newSession(id?: string, seen?: Parameters<typeof newTaint>[0]): 
   return {
     id,
     taint: newTaint(seen),
-    remembered: (call) => decisions.get(keyOf(call)),
+    remembered: (call) => (decisions.size === 0 ? undefined : decisions.get(keyOf(call))),
     remember: (decision) => void decisions.set(keyOf(decision), decision),
   };
 }
