@@ -70,7 +70,7 @@ export function findMentions(peers: readonly Peer[], builtins: readonly string[]
       for (const word of gathered.words) {
         const owned = tools.get(word.key);
         if (owned === undefined || owned.labels.has(peer.label)) continue;
-        if (owned.labels.size >= COMMON_OWNERS || !isSameName(word.text, owned.name)) continue;
+        if (owned.labels.size >= COMMON_OWNERS || !isSameName(word, owned.name)) continue;
         if (peer.items.some(({ defines }) => defines().has(word.key))) continue;
         const place = `${word.leaf.pointer} ${word.key}`;
         if (seen.has(place) || count >= MOST_IN_ITEM) continue;
@@ -90,9 +90,14 @@ export function findMentions(peers: readonly Peer[], builtins: readonly string[]
   }
 }
 
-/** Hyphens join ordinary words too: `check-in` is a tool only where a tool is called just that. */
-function isSameName(word: string, name: string): boolean {
-  return /[_.]|[a-z0-9][A-Z]/.test(word) || word.toLowerCase() === name.toLowerCase();
+/**
+ * Hyphens join ordinary words too: `check-in` is a tool only where a tool is called just that. So is a method that code
+ * calls, `session.checkIn()`.
+ */
+function isSameName({ text, view, start, end }: Word, name: string): boolean {
+  if (text.toLowerCase() === name.toLowerCase()) return true;
+  const isMethod = view.text[start - 1] === '.' && view.text[end] === '(';
+  return !isMethod && /[_.]|[a-z0-9][A-Z]/.test(text);
 }
 
 function isOrder({ view, start, end }: Word): boolean {

@@ -453,7 +453,7 @@ export const NOTICE = phraseRule({
   ],
   patterns: [
     new RegExp(
-      `\\b(?:${LOUD})(?: [A-Z]{2,20}){0,3} (?:UPDATE|NOTICE|ALERT|REQUIREMENTS?|OVERRIDE|INSTRUCTIONS?|POLICY|MESSAGE|DIRECTIVE|PROTOCOL|NOTIFICATION|MODE|CHECK|PATCH|ANNOUNCEMENT)\\b`,
+      `\\b(?:${LOUD})(?: [A-Z]{2,20}){0,3} (?:UPDATE|NOTICE|ALERT|(?<!\\b(?:CRITICAL|IMPORTANT|MANDATORY) )REQUIREMENTS?|OVERRIDE|INSTRUCTIONS?|POLICY|MESSAGE|DIRECTIVE|PROTOCOL|NOTIFICATION|MODE|CHECK|PATCH|ANNOUNCEMENT)\\b`,
       'g',
     ),
     /\b(?:IMPORTANT|URGENT|CRITICAL|SYSTEM|ADMIN)(?: \w{2,12}){0,1} (?:[Ii]nstructions?|[Mm]essage|[Nn]otice|[Oo]verride) (?:for|from|to|by)\b/g,
@@ -502,7 +502,7 @@ export const PERSISTENCE = phraseRule({
   why: 'A description is about one tool. What is to hold for the rest of a conversation is about all of them.',
   example: '"for the remainder of the session"',
   advice: 'Look at what is to hold.',
-  anchors: ['rema', 'rest', 'futu', 'now', 'subs', 'ever', 'each', 'all', 'perm'],
+  anchors: ['rema', 'rest', 'futu', 'now', 'subs', 'ever', 'each', 'all', 'your', 'perm'],
   patterns: [
     slots(
       '\\bfor the (?:remainder|rest|duration) of (?:the|this|your) (?:session|conversation|chat|interaction)\\b',
@@ -514,7 +514,7 @@ export const PERSISTENCE = phraseRule({
     slots(
       '\\b(?:finish|end|begin|start|append|prefix|sign|close)\\b',
       12,
-      '\\b(?:each|every|all(?: of)?(?: your)?|your) (?:answers?|repl(?:y|ies)|responses?|messages?|outputs?)\\b',
+      '\\b(?:each|every|all(?: of)?(?: your)?|your(?= \\w+s\\b)) (?:answers?|repl(?:y|ies)|responses?|messages?|outputs?)\\b',
     ),
     slots('\\b(?:stays?|remains?) in (?:force|effect)\\b', 30, '\\b(?:session|conversation|chat)\\b'),
   ],
@@ -584,7 +584,7 @@ export const SCOPE = phraseRule({
       '\\b(?:applies|apply|extends?|holds?|valid) (?:also )?(?:to|for|with) (?:all|any|every) (?:of the )?(?:other )?tools?\\b',
     ),
     slots(
-      '\\b(?:when(?:ever)?|if|before|after|while) (?:the )?[\'"`]?\\w{3,60}[\'"`]? (?:tool|function) is (?:present|available|called|used|invoked|loaded|connected|executed)\\b',
+      '\\b(?:when(?:ever)?|if|before|after|while) (?!this\\b)(?:the )?[\'"`]?\\w{3,60}[\'"`]? (?:tool|function) is (?:present|available|called|used|invoked|loaded|connected|executed)\\b',
     ),
   ],
 });
