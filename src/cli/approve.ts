@@ -5,8 +5,8 @@ import type { Approved, Lock, ServerPin } from '../trust/lock/index.ts';
 import { VERSION } from '../version.ts';
 import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
 import { EXIT } from './exit.ts';
-import { findingsOf, lastOf, lockFileOf } from './lock.ts';
-import { lookAt, serversOf } from './live.ts';
+import { findingsOf, lastOf, lookAt, serversOf } from './live.ts';
+import { lockFileOf } from './lock.ts';
 import { recordDecision } from './record.ts';
 
 interface ApproveOptions extends CommonOptions {

@@ -9,8 +9,8 @@ import type { Review } from '../trust/diff/index.ts';
 import type { ServerSpec, Surface } from '../types.ts';
 import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
-import { lookTwice, serversOf } from './live.ts';
-import { findingsOf, lockFileOf } from './lock.ts';
+import { findingsOf, lookTwice, serversOf } from './live.ts';
+import { lockFileOf } from './lock.ts';
 
 const FORMATS = ['text', 'json', 'markdown', 'sarif'] as const;
 

@@ -10,8 +10,8 @@ import type { Change, Identity, Lock, ServerPin } from '../trust/lock/index.ts';
 import { VERSION } from '../version.ts';
 import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
-import { lookAt, serversOf } from './live.ts';
-import { findingsOf } from './lock.ts';
+import { findingsOf, lastOf, lookAt, serversOf } from './live.ts';
+import type { Printer } from './print.ts';
 
 const FORMATS = ['text', 'json', 'markdown', 'sarif'] as const;
 
@@ -48,7 +48,7 @@ export function diffCommand(context: Context, exit: (code: number) => void): Com
 }
 
 /** One server: what changed of it, and its first screen when nothing of it was ever approved. */
-interface Difference {
+export interface Difference {
   review: Review;
   first?: FirstUse;
 }
@@ -86,11 +86,9 @@ async function differences(
     pin: lock?.servers[spec.label],
     identity: identityOf(spec, base),
   }));
-  const changesOf = (pin: ServerPin, identity: Identity, surface: Surface): Change[] =>
-    compare(pin, { identity, surface }, { profile: config.trust.profile });
   const found = new Map<string, Difference>();
   for (const { spec, pin, identity } of subjects) {
-    const changes = pin === undefined ? [] : changesOf(pin, identity, nothingNew(pin));
+    const changes = pin === undefined ? [] : compare(pin, { identity, surface: nothingNew(pin) });
     // What is reached otherwise than approved is not started to find out what it says.
     if (!changes.some(({ effect }) => effect === 'stop')) continue;
     const { label } = spec;
@@ -103,37 +101,49 @@ async function differences(
     rest.map(({ spec }) => spec),
     client,
   );
-  const listed = looked.flatMap((look) =>
-    'error' in look
-      ? []
-      : [
-          {
-            spec: look.spec,
-            surface: look.surfaces[1],
-            approved: lock?.servers[look.spec.label] !== undefined,
-          },
-        ],
-  );
-  const findings = await findingsOf(listed);
-  const { scanConfig } = await import('../trust/scan/config.ts');
-  const failures: MidspanError[] = [];
-  for (const [index, { spec, pin, identity }] of rest.entries()) {
-    const { label } = spec;
-    const look = looked[index];
-    if (look === undefined) continue;
-    const own = findings.get(label) ?? [];
-    if ('error' in look) failures.push(look.error);
-    else if (pin === undefined) {
-      const all = [...scanConfig(spec, context.env), ...own];
-      found.set(label, await firstDifference(label, identity, look.surfaces, all));
-    } else {
-      const lists = look.surfaces.map((surface) =>
-        changesOf(pin, identity, surface).map((change) => withFindings(change, own)),
-      );
-      found.set(label, { review: reviewOf({ label, reviewed: pin.reviewed, ...twice(lists) }) });
-    }
-  }
+  const failures = looked.flatMap((look) => ('error' in look ? [look.error] : []));
+  const listed = looked.filter((look) => 'surfaces' in look);
+  for (const [label, difference] of await listedDifferences(context, config, lock, listed))
+    found.set(label, difference);
   return { found: specs.flatMap(({ label }) => found.get(label) ?? []), failures };
+}
+
+/** What servers listed, the last time above all, beside what was approved of them. By label. */
+export async function listedDifferences(
+  { env }: Context,
+  { path: file, trust }: Config,
+  lock: Lock | undefined,
+  listed: readonly { spec: ServerSpec; surfaces: readonly Surface[] }[],
+): Promise<Map<string, Difference>> {
+  const { compare, identityOf } = await import('../trust/lock/index.ts');
+  const { reviewOf } = await import('../trust/diff/index.ts');
+  const { scanConfig } = await import('../trust/scan/config.ts');
+  const base = file === undefined ? undefined : path.dirname(file);
+  const findings = await findingsOf(
+    listed.map(({ spec, surfaces }) => ({
+      spec,
+      surface: lastOf(surfaces),
+      approved: lock?.servers[spec.label] !== undefined,
+    })),
+  );
+  const found = new Map<string, Difference>();
+  for (const { spec, surfaces } of listed) {
+    const { label } = spec;
+    const own = findings.get(label) ?? [];
+    const pin = lock?.servers[label];
+    const identity = identityOf(spec, base);
+    if (pin === undefined) {
+      found.set(label, await firstDifference(label, identity, surfaces, [...scanConfig(spec, env), ...own]));
+      continue;
+    }
+    const lists = surfaces.map((surface) =>
+      compare(pin, { identity, surface }, { profile: trust.profile }).map((change) =>
+        withFindings(change, own),
+      ),
+    );
+    found.set(label, { review: reviewOf({ label, reviewed: pin.reviewed, ...together(lists) }) });
+  }
+  return found;
 }
 
 /** A surface that differs in nothing: what is left are differences of the identity. */
@@ -151,30 +161,32 @@ const withFindings = (change: Change, findings: readonly Finding[]): Change =>
     ? change
     : { ...change, findings: findings.filter(({ kind, key }) => kind === change.kind && key === change.key) };
 
-/** What the second list says, and what only the first did. */
-function twice([first = [], second = []]: readonly Change[][]): { changes: Change[]; note?: string } {
-  const isOf = (change: Change) => (other: Change) => other.kind === change.kind && other.key === change.key;
-  const isSame = (change: Change) => (other: Change) =>
-    isOf(change)(other) && other.nowDigest === change.nowDigest;
-  const changes = [...second, ...first.filter((change) => !second.some(isOf(change)))];
-  const isSteady =
-    first.every((change) => second.some(isSame(change))) &&
-    second.every((change) => first.some(isSame(change)));
-  return { changes, ...(!isSteady && { note: UNSTEADY }) };
+/** What the last list says, and of items that it says nothing of, what the one before did. */
+function together(lists: readonly (readonly Change[])[]): { changes: Change[]; note?: string } {
+  const idOf = ({ kind, key }: Change): string => JSON.stringify([kind, key]);
+  const changes: Change[] = [];
+  for (const list of lists.toReversed()) {
+    const told = new Set(changes.map(idOf));
+    changes.push(...list.filter((change) => !told.has(idOf(change))));
+  }
+  const contents = lists.map((list) =>
+    JSON.stringify(list.map((change) => `${idOf(change)} ${change.nowDigest ?? ''}`).sort()),
+  );
+  return { changes, ...(new Set(contents).size > 1 && { note: UNSTEADY }) };
 }
 
-const UNSTEADY = 'It was asked twice and listed something else the second time.';
+const UNSTEADY = 'It was asked more than once and did not always list the same.';
 
 async function firstDifference(
   label: string,
   identity: Identity,
-  [before, surface]: readonly [Surface, Surface],
+  surfaces: readonly Surface[],
   findings: readonly Finding[],
 ): Promise<Difference> {
   const { firstChanges, reviewOf } = await import('../trust/diff/index.ts');
   const { suggestLabels } = await import('../trust/policy/policy.ts');
-  const first = { label, identity, surface, findings, labels: suggestLabels };
-  const isSteady = JSON.stringify(before) === JSON.stringify(surface);
+  const first = { label, identity, surface: lastOf(surfaces), findings, labels: suggestLabels };
+  const isSteady = new Set(surfaces.map((surface) => JSON.stringify(surface))).size === 1;
   const changes = firstChanges(first);
   return { first, review: reviewOf({ label, changes, isNew: true, ...(!isSteady && { note: UNSTEADY }) }) };
 }
@@ -193,14 +205,24 @@ async function show(
     const lockText = trust.lock === undefined ? '' : await readFile(trust.lock, 'utf8').catch(() => '');
     print.json(view.diffSarif(reviews, { path: path.relative(cwd, trust.lock ?? ''), lockText }));
   } else {
-    for (const { review, first } of found) {
-      const lines = first === undefined ? view.diffText([review], { full }) : view.firstUseText(first);
-      for (const line of lines) print.line(...line);
-      if (first !== undefined && review.note !== undefined) print.note(`${review.label}: ${review.note}`);
-    }
+    await printDifferences(print, found, full);
     const isFirst = found.some(({ first }) => first !== undefined);
     print.note(
       `${view.summaryOf(reviews)}.${isFirst ? ' `midspan lock` approves what was never approved, after a review.' : ''}`,
     );
+  }
+}
+
+/** First screens and changes, for a person to read. */
+export async function printDifferences(
+  print: Printer,
+  found: Iterable<Difference>,
+  full: boolean,
+): Promise<void> {
+  const { diffText, firstUseText } = await import('../trust/diff/index.ts');
+  for (const { review, first } of found) {
+    const lines = first === undefined ? diffText([review], { full }) : firstUseText(first);
+    for (const line of lines) print.line(...line);
+    if (first !== undefined && review.note !== undefined) print.note(`${review.label}: ${review.note}`);
   }
 }

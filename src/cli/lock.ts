@@ -2,13 +2,12 @@ import path from 'node:path';
 import { Command } from 'commander';
 import { MidspanError } from '../errors.ts';
 import type { Config } from '../index.ts';
-import type { Finding } from '../trust/findings.ts';
 import type { Lock, ServerPin } from '../trust/lock/index.ts';
-import type { JsonObject, ServerSpec, Surface } from '../types.ts';
 import { confirmed } from './confirm.ts';
 import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
-import { lookTwice, serversOf, type Twice } from './live.ts';
+import { listedDifferences, printDifferences } from './diff.ts';
+import { findingsOf, lastOf, lookTwice, serversOf, type Twice } from './live.ts';
 import { recordDecision } from './record.ts';
 
 interface LockOptions extends CommonOptions {
@@ -44,7 +43,9 @@ async function lock(context: Context, labels: readonly string[], options: LockOp
   const failures = looked.flatMap((look) => ('error' in look ? [look.error] : []));
   const pins = await pinAll(config, before, found, options.yes === true ? 'yes' : 'review');
   if (options.yes !== true) {
-    await showReview(context, config, before, found);
+    // A first look where nothing was approved, and what changed where something was.
+    const differences = await listedDifferences(context, config, before, found);
+    await printDifferences(print, differences.values(), false);
     const write = await confirmed(
       context,
       'pin all of this?',
@@ -120,62 +121,6 @@ async function pinAll(
     const fresh = pinServer(spec, base, lastOf(surfaces), { at, how });
     return { label, ...settlePin(fresh, old, open, surfaces), isNew: old === undefined };
   });
-}
-
-export const lastOf = (surfaces: readonly Surface[]): Surface => surfaces.at(-1) ?? { serverInfo: {} };
-
-/** Everything that a scan finds in what servers list, across servers too, by label. */
-export async function findingsOf(
-  listed: readonly { spec: ServerSpec; surface: Surface; approved?: boolean }[],
-): Promise<Map<string, Finding[]>> {
-  const { scanAcross, scanServer } = await import('../trust/scan/scan.ts');
-  const scanned = listed.map(({ spec: { label }, surface, approved = false }) => ({
-    label,
-    surface,
-    approved,
-  }));
-  const across = scanAcross(scanned);
-  return new Map(
-    scanned.map((each) => [each.label, [...scanServer(each), ...(across.get(each.label) ?? [])]]),
-  );
-}
-
-/** A first look where nothing was approved, and what changed where something was. */
-async function showReview(
-  { print, env }: Context,
-  { path: file, trust }: Config,
-  before: Lock | undefined,
-  found: readonly Extract<Twice, { surfaces: unknown }>[],
-): Promise<void> {
-  const { compare, identityOf } = await import('../trust/lock/index.ts');
-  const view = await import('../trust/diff/index.ts');
-  const { suggestLabels } = await import('../trust/policy/policy.ts');
-  const { scanConfig } = await import('../trust/scan/config.ts');
-  const base = file === undefined ? undefined : path.dirname(file);
-  const findings = await findingsOf(found.map(({ spec, surfaces }) => ({ spec, surface: lastOf(surfaces) })));
-  for (const { spec, surfaces } of found) {
-    const { label } = spec;
-    const surface = lastOf(surfaces);
-    const identity = identityOf(spec, base);
-    const pin = before?.servers[label];
-    const lines =
-      pin === undefined
-        ? view.firstUseText({
-            label,
-            identity,
-            surface,
-            findings: [...scanConfig(spec, env), ...(findings.get(label) ?? [])],
-            labels: (tool: JsonObject) => suggestLabels(tool),
-          })
-        : view.diffText([
-            view.reviewOf({
-              label,
-              changes: compare(pin, { identity, surface }, { profile: trust.profile }),
-              reviewed: pin.reviewed,
-            }),
-          ]);
-    for (const line of lines) print.line(...line);
-  }
 }
 
 function tell({ print, cwd }: Context, file: string, pins: readonly Pinned[], { json }: LockOptions): void {
