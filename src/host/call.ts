@@ -92,7 +92,12 @@ export async function passCall(
     ended.milliseconds = Math.round(performance.now() - started);
     return ended;
   };
-  if ('missing' in entry) return end(refusal(missingError(entry)));
+  // Why a server is not there may be told in its own words, such as the last ones it wrote to stderr.
+  if ('missing' in entry) {
+    const outcome = end(refusal(missingError(entry)));
+    outcome.result = cleanResult(outcome.result).result;
+    return outcome;
+  }
   const given = request.arguments ?? {};
   const restored = settings.compiled?.restore(entry.name, given) ?? given;
   const { args, problem, dropped } = checkArguments(entry, restored);
@@ -127,8 +132,11 @@ export async function passCall(
     const granted = asked instanceof Promise ? await asked : asked;
     noteDecision(start, granted);
     labels = granted.labels;
-    if (granted.denial !== undefined) {
-      const outcome = end(refusal(granted.denial));
+    // A person may take minutes: the word was given for this definition, and for no other.
+    const denial =
+      granted.denial ?? (asked instanceof Promise ? await turned(entry, facts.digest, settings, deps) : undefined);
+    if (denial !== undefined) {
+      const outcome = end(refusal(denial));
       recordRefusal(deps.journal, start, outcome);
       return outcome;
     }
@@ -138,6 +146,25 @@ export async function passCall(
   const outcome = end(await run(entry, args, { settings, session, labels, deps }));
   recorded?.ended(inRecord(outcome, session));
   return outcome;
+}
+
+/** Why a call may not run whose definition is not shown any more as it was when somebody was asked. */
+async function turned(
+  { label, tool }: CatalogEntry,
+  digest: string,
+  { signal }: CallSettings,
+  deps: CallDeps,
+): Promise<MidspanError | undefined> {
+  if (label === undefined) return undefined;
+  const now = await deps.find({ label, tool }, signal);
+  if ('missing' in now) return missingError(now);
+  if (deps.facts(label, tool, now.definition).digest === digest) return undefined;
+  return new MidspanError({
+    label,
+    code: 'unapproved',
+    what: `${tool} was not run: its definition changed while the call waited for an answer`,
+    next: 'Make the call again',
+  });
 }
 
 interface Running {

@@ -224,7 +224,14 @@ export class CoreHost {
     const entry = this.catalog().owned(label, tool);
     const facts = entry && this.#gate.facts(label, tool, entry.definition);
     const { denial, by } = await permission(
-      { label, tool, arguments: args, digest: facts?.digest ?? '', labels: facts?.labels ?? [] },
+      {
+        label,
+        tool,
+        arguments: args,
+        digest: facts?.digest ?? '',
+        labels: facts?.labels ?? [],
+        ...(entry?.definition.annotations !== undefined && { hints: entry.definition.annotations }),
+      },
       { session, approved: false, signal },
       this.#permission,
     );

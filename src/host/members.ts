@@ -38,7 +38,7 @@ export interface Member {
   first: Promise<void>;
   listedAt: number;
   callsSince: number;
-  /** A listing under way before a call. */
+  /** A listing under way, which calls wait for. */
   refreshing: Promise<void> | undefined;
   /** What was last told of its admission, so that it is told once. */
   told: string;
@@ -176,12 +176,16 @@ export class Members {
     member.callsSince += 1;
     const isDue =
       member.callsSince > CALLS_ON_A_LISTING || performance.now() - member.listedAt > LISTING_HOLDS;
-    if (member.refreshing === undefined && isDue) {
-      member.refreshing = this.#list(member, true).finally(() => {
-        member.refreshing = undefined;
-      });
-    }
+    if (member.refreshing === undefined && isDue) this.#relist(member, true);
     return member.refreshing;
+  }
+
+  /** Lists anew; calls wait for it, so that none runs on what is known to be old. */
+  #relist(member: Member, refresh = false): void {
+    const listing = this.#list(member, refresh).finally(() => {
+      if (member.refreshing === listing) member.refreshing = undefined;
+    });
+    member.refreshing = listing;
   }
 
   async close(): Promise<void> {
@@ -193,10 +197,10 @@ export class Members {
     switch (event.type) {
       case 'state':
         this.#deps.emit({ ...event, type: 'server', label });
-        if (event.state === 'ready') void this.#list(member);
+        if (event.state === 'ready') this.#relist(member);
         break;
       case 'tools-changed':
-        void this.#list(member);
+        this.#relist(member);
         break;
       case 'log':
         this.#deps.emit({ ...event, label });

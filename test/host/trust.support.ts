@@ -15,6 +15,8 @@ export interface State {
   instructions?: string;
   serverInfo?: JsonObject;
   results?: { [tool: string]: string };
+  /** Milliseconds that a list takes. */
+  delay?: number;
 }
 
 export const tool = (name: string, description: string, more: JsonObject = {}): JsonObject => ({

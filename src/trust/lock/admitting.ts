@@ -38,7 +38,7 @@ export function admitting({ label, pin, isLocked, identity, profile }: Admitting
     const changes = compare(base, { surface }, { profile, digest });
     const flipped = faces.look(surface.tools ?? [], base, digest);
     if (flipped !== undefined && stopped === undefined) {
-      stopped = `its tool ${JSON.stringify(flipped)} showed one definition, then another, then the first again`;
+      stopped = `${/^[\w.-]{1,64}$/.test(flipped) ? `its tool ${JSON.stringify(flipped)}` : 'one of its tools'} showed one definition, then another, then the first again`;
     }
     if (stopped !== undefined) {
       changes.unshift({
@@ -119,7 +119,7 @@ interface Comparison {
 }
 
 function admissionOf(comparison: Comparison): Admission {
-  const { base, surface, changes, findings, stopped } = comparison;
+  const { base, surface, changes, findings, stopped, isLocked } = comparison;
   const tools: ToolDefinition[] = [];
   const withheld: Admission['withheld'] = [];
   const facts = new Map<string, { digest: Digest; labels: readonly ToolLabel[] }>();
@@ -137,7 +137,12 @@ function admissionOf(comparison: Comparison): Admission {
     const pin = pinnedTool(base, tool);
     if (stopped !== undefined) {
       withheld.push({ tool, reason: `the server was stopped: ${stopped}` });
-    } else if (pin === undefined || worstOf(own) === 'withhold') {
+    } else if (
+      pin === undefined ||
+      worstOf(own) === 'withhold' ||
+      // Without a lock nobody has looked: what comes up when another server joins counts, whichever was there first.
+      (!isLocked && judgeTool(tool, findings) !== 'clear')
+    ) {
       withheld.push({ tool, reason: reasonOf(tool, own, comparison) });
     } else {
       tools.push(pin.definition as ToolDefinition);
