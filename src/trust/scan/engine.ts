@@ -71,7 +71,7 @@ function scanNew(item: SurfaceItem, label: string, size: number): ItemScan {
     const read = readText(raw, roleOf(leaf));
     for (const found of read.findings)
       findings.push({ kind, key, pointer, ...(inKey && { inKey }), ...found });
-    if (place === 'text' && !inKey) texts.push({ raw, survey: read.survey, leaf });
+    if (place === 'text' && !inKey) texts.push({ raw, leaf });
   }
   for (const rule of SCHEMA_RULES) {
     try {

@@ -16,7 +16,8 @@ import {
   SECRET,
   SPELLED_ESCAPE,
 } from './rules.ts';
-import { type Survey, surveyor } from './survey.ts';
+import { surveyRules } from './phrase.ts';
+import type { Survey } from './survey.ts';
 import { normView } from './views.ts';
 
 /** Without where the text stands. */
@@ -34,7 +35,7 @@ export interface Read {
 export const MOST_READ = 256 * 1024;
 const MOST_FINDINGS = 50;
 const EVIDENCE = 200;
-const { survey, wants } = surveyor(PHRASE_RULES);
+const { survey, wanted } = surveyRules(PHRASE_RULES);
 const NAME_ROLES: readonly Role[] = ['identifier', 'argument', 'property'];
 /** Whose hits withhold where a value should stand. */
 const ORDERS = new Set(['I01', 'I02', 'I04', 'I06', 'I11', 'I20']);
@@ -92,21 +93,20 @@ function scan(whole: string, role: Role): Read {
   if (surveyed.hasEncoded) run(SECRET);
   const isValue = role !== 'text';
   const phrases = (view: View, of: Survey): void => {
-    PHRASE_RULES.forEach((rule, index) => {
-      if (!wants(of, index)) return;
+    for (const { rule, patterns } of wanted(of)) {
       guarded(rule, () => {
-        for (const hit of phraseHits(rule, view, role)) {
+        for (const hit of phraseHits(rule, patterns, view, role)) {
           add(rule, hit);
           if (isValue && ORDERS.has(rule.id) && (hit.tier ?? rule.tier) === 'hard') add(ODD_PLACE, hit);
         }
       });
-    });
+    }
   };
-  const view = surveyed.isPlain && surveyed.low === 0 && surveyed.high === 0 ? undefined : normView(raw);
-  if (view !== undefined) phrases(view, surveyed.isPlain ? surveyed : survey(view.text));
-  if (isValue && view !== undefined && /[_-]/.test(raw)) {
-    const text = view.text.replace(/[_-]/g, ' ');
-    phrases({ ...view, text }, surveyed);
+  if (!surveyed.isPlain || surveyed.wanted.length > 0) {
+    const view = normView(raw);
+    const of = surveyed.isPlain ? surveyed : survey(view.text);
+    phrases(view, of);
+    if (isValue && /[_-]/.test(raw)) phrases({ ...view, text: view.text.replace(/[_-]/g, ' ') }, of);
   }
   if (
     surveyed.hasEncoded ||
@@ -115,7 +115,7 @@ function scan(whole: string, role: Role): Read {
     raw.includes('&#') ||
     /rot-?13/i.test(raw)
   )
-    guarded(ENCODED, () => readDecoded(raw, surveyed.isPlain, role, add));
+    guarded(ENCODED, () => readDecoded(raw, surveyed.isPlain, add));
   if (found.length === 0) return { findings: CLEAR, survey: surveyed };
   return { findings: distinct(raiseHidden(found)), survey: surveyed };
 }
@@ -123,8 +123,8 @@ function scan(whole: string, role: Role): Read {
 const SOFTER: Readonly<Record<Tier, Tier>> = { hard: 'soft', soft: 'note', note: 'note' };
 
 /** Spans lead into the raw text. */
-function phraseHits(rule: PhraseRule, view: View, role: Role): Hit[] {
-  return rule.find(view.text, role).map((hit) => {
+function phraseHits(rule: PhraseRule, patterns: readonly number[], view: View, role: Role): Hit[] {
+  return rule.find(view.text, patterns).map((hit) => {
     const [start, end] = view.raw(hit.start, hit.end);
     const tier = hit.tier ?? rule.tier;
     const isSpokenOf =
@@ -136,21 +136,11 @@ function phraseHits(rule: PhraseRule, view: View, role: Role): Hit[] {
 /** Encodings that honest texts hold, too: only what withholds by itself counts in them. */
 const COMMON = new Set(['percent', 'rot13']);
 
-function readDecoded(
-  raw: string,
-  isPlain: boolean,
-  role: Role,
-  add: (rule: Explained, hit: Hit) => void,
-): void {
+function readDecoded(raw: string, isPlain: boolean, add: (rule: Explained, hit: Hit) => void): void {
   for (const { how, text, start, end } of decodedTexts(raw, isPlain)) {
     const view = normView(text, how);
-    const of = survey(view.text);
-    const isOrder = PHRASE_RULES.some(
-      (rule, index) =>
-        wants(of, index) &&
-        rule
-          .find(view.text, role === 'value' ? 'text' : role)
-          .some((hit) => !COMMON.has(how) || (hit.tier ?? rule.tier) === 'hard'),
+    const isOrder = wanted(survey(view.text)).some(({ rule, patterns }) =>
+      rule.find(view.text, patterns).some((hit) => !COMMON.has(how) || (hit.tier ?? rule.tier) === 'hard'),
     );
     if (isOrder) add(ENCODED, { start, end, decoded: text });
   }

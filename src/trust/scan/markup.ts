@@ -9,7 +9,6 @@ export const AUTHORITY = phraseRule({
   why: 'Models were taught that what stands in such tags comes from those they obey.',
   example: '<IMPORTANT>',
   advice: 'Read what stands inside.',
-  anchors: ['<', '['],
   patterns: [
     /<\/?(?:important|critical|urgent|system(?:[-_ ][\w-]{1,30})?|admin(?:istrator)?|information|instructions?|secret|hidden|priority|override|assistant|developer|mandatory|note[-_ ]to[-_ ]\w{1,20})>/gi,
     /\[(?:system|admin|important|critical|override|urgent|hidden|secret|developer)(?: [a-z_-]{1,30}){0,3}\]/gi,
@@ -32,7 +31,6 @@ export const TEMPLATE = phraseRule({
   why: 'It ends the description, as a model sees it, and begins a turn of somebody else.',
   example: '<|im_start|>system',
   advice: 'Accept it only for a tool that is about such templates.',
-  anchors: ['<', '[', 'huma', 'assi'],
   mention: true,
   patterns: [
     ...TEMPLATES,
@@ -49,7 +47,6 @@ export const HIDDEN = phraseRule({
   why: 'A person who reads the rendered text does not see it. The model does.',
   example: '<!-- assistant: … -->',
   advice: 'Read the comment.',
-  anchors: ['<', '['],
   patterns: [
     [
       /<!--\s?(?:system|assistant|ai|llm|model|agent|human|important|instructions?|note to)\b(?:[^-]|-(?!->)){0,2000}/gi,
@@ -70,7 +67,6 @@ export const ACTIVE = phraseRule({
   why: 'An image is fetched as soon as it is shown, with whatever the address carries. Scripts and their kind run.',
   example: '![](https://…/p.png?d={conversation})',
   advice: 'Look at the address, and at what is to be filled into it.',
-  anchors: ['!', 'java', 'data', 'scri', 'ifra', 'oner', 'onlo', 'oncl', '['],
   patterns: [
     [
       /!\[[^\]\n]{0,200}\]\(https?:\/\/[^\s)]{1,300}[?&/=](?:\{|\$\{|<|%s|\[|[A-Z][A-Z0-9_]{2,}\b)[^\s)]{0,200}/g,

@@ -8,10 +8,9 @@ import { TEMPLATES } from './markup.ts';
 import { isMention } from './mention.ts';
 import { ADDRESSED, CONCEAL, NOTICE, OVERRIDE, PREREQUISITE, PRIORITY } from './orders.ts';
 import { RESULT_BYTES, RESULT_LINKS, RESULT_MARKUP, RESULT_ORDERS, RESULT_SECRETS } from './result-rules.ts';
-import { slots } from './phrase.ts';
+import { phraseRule, slots, surveyRules } from './phrase.ts';
 import type { Explained, PhraseRule } from './rule.ts';
 import { secretSpans } from './secrets.ts';
-import { surveyor } from './survey.ts';
 import { normView } from './views.ts';
 
 /** Orders, as strangers' texts give them. Soft ones count in pairs. */
@@ -27,37 +26,41 @@ const ORDERS: readonly PhraseRule[] = [
   ADDRESSED,
 ];
 /** A result that speaks as the person, or bargains: no definition needs these. */
-const POSING: readonly RegExp[] = [
-  slots(
-    '\\bnew (?:user )?(?:query|request|task) from the user\\b|\\bnew user (?:query|request|message|instruction)\\b|\\bi am the user\\b',
-  ),
-  slots(
-    '\\b(?:in order to|to) (?:get|obtain|see|receive|access|unlock) (?:the |your |this )?(?:\\w+ )?(?:results?|output|data|answer)\\b',
-    15,
-    '\\byou (?:must|need to|have to)\\b',
-  ),
-  slots(
-    '\\b(?:note|instructions?|message|attention) (?:for|to) (?:the |any |all )?(?:\\w+ )?(?:ai|llm|coding agent|agent|assistant|model|claude|cursor|copilot|gpt)s?\\b',
-  ),
-  slots(
-    '\\bcall (?:this|the) (?:tool|function) again\\b',
-    30,
-    '\\bwith\\b',
-    20,
-    '\\b(?:that|the) (?:contents?|file|key|token|output)\\b',
-  ),
-  slots(
-    '\\b(?:enter|provide|type|give|confirm|send|submit)\\b',
-    20,
-    '\\b(?:seed|recovery|mnemonic|wallet)',
-    12,
-    '\\b(?:phrase|words)\\b',
-  ),
-  slots(
-    '(?:^|[>\\n]) ?(?:assistant|system|ai) ?: ?(?:forward|send|read|call|delete|ignore|now|you|upload|please)\\b',
-  ),
-];
-const { survey, wants } = surveyor(ORDERS);
+const POSING = phraseRule({
+  ...RESULT_ORDERS,
+  tier: 'hard',
+  patterns: [
+    slots(
+      '\\bnew (?:user )?(?:query|request|task) from the user\\b|\\bnew user (?:query|request|message|instruction)\\b|\\bi am the user\\b',
+    ),
+    slots(
+      '\\b(?:in order to|to) (?:get|obtain|see|receive|access|unlock) (?:the |your |this )?(?:\\w+ )?(?:results?|output|data|answer)\\b',
+      15,
+      '\\byou (?:must|need to|have to)\\b',
+    ),
+    slots(
+      '\\b(?:note|instructions?|message|attention) (?:for|to) (?:the |any |all )?(?:\\w+ )?(?:ai|llm|coding agent|agent|assistant|model|claude|cursor|copilot|gpt)s?\\b',
+    ),
+    slots(
+      '\\bcall (?:this|the) (?:tool|function) again\\b',
+      30,
+      '\\bwith\\b',
+      20,
+      '\\b(?:that|the) (?:contents?|file|key|token|output)\\b',
+    ),
+    slots(
+      '\\b(?:enter|provide|type|give|confirm|send|submit)\\b',
+      20,
+      '\\b(?:seed|recovery|mnemonic|wallet)',
+      12,
+      '\\b(?:phrase|words)\\b',
+    ),
+    slots(
+      '(?:^|[>\\n]) ?(?:assistant|system|ai) ?: ?(?:forward|send|read|call|delete|ignore|now|you|upload|please)\\b',
+    ),
+  ],
+});
+const { survey, wanted } = surveyRules([POSING, ...ORDERS]);
 /** Characters in which orders are looked for, in pieces of this size from both ends. */
 const PIECE = 256 * 1024;
 const MOST_READ = 1024 * 1024;
@@ -153,15 +156,10 @@ function ordersIn(text: string): string | undefined {
     for (let at = 0; at < whole.length; at += PIECE) {
       const piece = whole.slice(at, at + PIECE + 400);
       const rough = survey(piece);
-      if (rough.isPlain && rough.low === 0) continue;
+      if (rough.isPlain && rough.wanted.length === 0) continue;
       const view = normView(piece);
-      for (const pattern of POSING) {
-        for (const { 0: words, index } of view.text.matchAll(pattern))
-          if (!isMention(view.text, index, index + words.length)) return words;
-      }
-      for (const [index, rule] of ORDERS.entries()) {
-        if (!wants(rough, index) && rough.isPlain) continue;
-        for (const { start, end, tier = rule.tier } of rule.find(view.text, 'text')) {
+      for (const { rule, patterns } of wanted(rough.isPlain ? rough : survey(view.text))) {
+        for (const { start, end, tier = rule.tier } of rule.find(view.text, patterns)) {
           if (isMention(view.text, start, end)) continue;
           const words = view.text.slice(start, end);
           if (tier === 'hard') return words;

@@ -56,14 +56,11 @@ export interface LeafRule extends Explained {
 /** Phrase rules: run on each view of a leaf, spans in `view.text`. */
 export interface PhraseRule extends Explained {
   on: 'phrase';
-  /**
-   * What a text must hold for the rule to be run at all: the first four letters of a word (all of a shorter one), or one
-   * other character. `*`: always.
-   */
-  anchors: readonly string[];
+  patterns: readonly RegExp[];
   /** A hit that only mentions (quoted, "such as") is one tier softer. */
   mention?: true;
-  find(text: string, role: Role): Hit[];
+  /** `wanted`: indexes of the patterns to run, those that a survey of the text told of. */
+  find(text: string, wanted: readonly number[]): Hit[];
 }
 
 /** Rules over a whole item: schemas, hints, icons, limits. */

@@ -3,13 +3,11 @@ import { drawHidden } from './draw.ts';
 import { isMention } from './mention.ts';
 import { OVERRIDE, CONCEAL, PRIORITY } from './orders.ts';
 import { TAKING } from './harvest.ts';
-import { PHRASE_RULES } from './rules.ts';
-import { type Survey, surveyor } from './survey.ts';
+import { surveyRules } from './phrase.ts';
 import { normView } from './views.ts';
 
 export interface Text {
   raw: string;
-  survey: Survey;
 }
 
 export interface Split {
@@ -22,9 +20,7 @@ export interface Split {
 
 /** Characters before and after the place where two texts meet. */
 const NEAR = 160;
-const RULES = [OVERRIDE, CONCEAL, PRIORITY, TAKING];
-const INDEXES = RULES.map((rule) => PHRASE_RULES.indexOf(rule));
-const { wants } = surveyor(PHRASE_RULES);
+const { survey, wanted } = surveyRules([OVERRIDE, CONCEAL, PRIORITY, TAKING]);
 
 /** Only hits that reach over a seam: what stands in one text was found there. Remembered while the texts are. */
 export function splitOrders(texts: readonly Text[]): Split[] {
@@ -50,19 +46,16 @@ const seams = new WeakMap<Text, Seam>();
 const NONE: Seam['found'] = [];
 
 function overSeam(before: Text, after: Text, last: Text | undefined): Seam['found'] {
-  const rules = RULES.filter(
-    (_, index) => wants(before.survey, INDEXES[index]!) || wants(after.survey, INDEXES[index]!),
-  );
   // A sentence that ends, ends.
-  if (rules.length === 0 || /[.!?:]\s{0,10}$/.test(before.raw.slice(-20))) return NONE;
+  if (/[.!?:]\s{0,10}$/.test(before.raw.slice(-20))) return NONE;
   const start = normView(before.raw.slice(-NEAR)).text;
   const next = [after, last].map((text) =>
     text === undefined ? '' : normView(text.raw.slice(0, NEAR)).text,
   );
   const joined = `${start} ${next.join(' ')}`;
-  return rules.flatMap((rule) => {
+  return wanted(survey(joined)).flatMap(({ rule, patterns }) => {
     const hit = rule
-      .find(joined, 'text')
+      .find(joined, patterns)
       .find(
         (one) =>
           one.start < start.length &&
