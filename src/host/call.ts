@@ -134,7 +134,8 @@ export async function passCall(
     labels = granted.labels;
     // A person may take minutes: the word was given for this definition, and for no other.
     const denial =
-      granted.denial ?? (asked instanceof Promise ? await turned(entry, facts.digest, settings, deps) : undefined);
+      granted.denial ??
+      (asked instanceof Promise ? await turned(entry, facts.digest, settings, deps) : undefined);
     if (denial !== undefined) {
       const outcome = end(refusal(denial));
       recordRefusal(deps.journal, start, outcome);

@@ -10,37 +10,49 @@ export interface Cleaned {
   rules: string[];
 }
 
-/** Base64: nobody reads it as text. */
-const BINARY = new Set(['data', 'blob']);
+/** Members of content blocks that hold Base64. In structured content they are members like any other. */
+const ENCODED = new Set(['data', 'blob']);
 
 /** The same object where nothing had to be changed. */
 export function cleanResult(result: ToolResult): Cleaned {
   const rules = new Set<string>();
   let isSuspicious = false;
-  const clean = (value: Json, key: string): Json => {
-    if (typeof value === 'string') {
-      if (BINARY.has(key)) return value;
-      const cleaned = cleanResultText(value);
-      for (const { rule } of cleaned.findings) rules.add(rule);
-      isSuspicious ||= cleaned.suspicious;
-      return cleaned.text;
-    }
+  const cleanText = (text: string): string => {
+    const cleaned = cleanResultText(text);
+    for (const { rule } of cleaned.findings) rules.add(rule);
+    isSuspicious ||= cleaned.suspicious;
+    return cleaned.text;
+  };
+  /** What is text is given to models as text, whatever its type says. */
+  const cleanEncoded = (base64: string): string => {
+    const text = textIn(base64);
+    if (text === undefined) return base64;
+    const cleaned = cleanText(text);
+    return cleaned === text ? base64 : Buffer.from(cleaned).toString('base64');
+  };
+  /** @param isBlock a content block or in one, where some members hold Base64. */
+  const clean = (value: Json, isBlock: boolean): Json => {
+    if (typeof value === 'string') return cleanText(value);
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) {
-      const items = value.map((item) => clean(item, key));
+      const items = value.map((item) => clean(item, isBlock));
       return items.some((item, index) => item !== value[index]) ? items : value;
     }
-    let changed: [string, Json][] | undefined;
+    let isChanged = false;
+    const members = new Map<string, Json>();
     for (const [name, member] of Object.entries(value)) {
       if (member === undefined) continue;
-      const cleaned = clean(member, name);
-      if (cleaned !== member) (changed ??= []).push([name, cleaned]);
+      const key = unused(members, cleanText(name));
+      const isEncoded = isBlock && typeof member === 'string' && ENCODED.has(name);
+      const cleaned = isEncoded ? cleanEncoded(member) : clean(member, isBlock);
+      isChanged ||= key !== name || cleaned !== member;
+      members.set(key, cleaned);
     }
-    return changed === undefined ? value : { ...value, ...Object.fromEntries(changed) };
+    return isChanged ? Object.fromEntries(members) : value;
   };
-  const content = clean(result.content, '') as ContentBlock[];
+  const content = clean(result.content, true) as ContentBlock[];
   const structured = result.structuredContent;
-  const structuredContent = structured === undefined ? undefined : clean(structured, '');
+  const structuredContent = structured === undefined ? undefined : clean(structured, false);
   const isSame = content === result.content && structuredContent === structured;
   return {
     result: isSame
@@ -49,4 +61,22 @@ export function cleanResult(result: ToolResult): Cleaned {
     isSuspicious,
     rules: [...rules].sort(),
   };
+}
+
+/** Two names may be the same when they are cleaned; neither member is dropped. */
+function unused(members: ReadonlyMap<string, Json>, name: string): string {
+  let free = name;
+  for (let count = 2; members.has(free); count += 1) free = `${name} (${count})`;
+  return free;
+}
+
+/** The text that Base64 says, with or without the head of a data address; undefined for other bytes. */
+function textIn(base64: string): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(
+      Buffer.from(base64.replace(/^data:[^,]{0,200};base64,/, ''), 'base64'),
+    );
+  } catch {
+    return undefined;
+  }
 }

@@ -37,14 +37,33 @@ export function newTaint(before?: Pick<Taint, 'untrusted' | 'private' | 'suspici
   };
 }
 
-/** What a model reads of a result: its texts, and what is structured where there is no text. */
+/** What a model reads of a result: its texts, those in Base64 too, and what is structured where no text says the same. */
 function textsOf({ content, structuredContent }: ToolResult): string[] {
-  const texts = content.flatMap(({ text, resource }) => [
-    text,
-    isObject(resource) ? resource['text'] : undefined,
-  ]);
-  const found = texts.filter((text) => typeof text === 'string');
-  return found.length > 0 || structuredContent === undefined ? found : [JSON.stringify(structuredContent)];
+  const texts = content.flatMap(({ text, data, resource }) => {
+    const { text: inside, blob } = isObject(resource) ? resource : {};
+    return [text, inside, decoded(data), decoded(blob)].filter((each) => typeof each === 'string');
+  });
+  const json = structuredContent === undefined ? undefined : JSON.stringify(structuredContent);
+  return json === undefined || texts.some((text) => says(text, json)) ? texts : [...texts, json];
+}
+
+/** Undefined for what is no text. */
+function decoded(base64: Json | undefined): string | undefined {
+  if (typeof base64 !== 'string') return undefined;
+  try {
+    const bytes = Buffer.from(base64.replace(/^data:[^,]{0,200};base64,/, ''), 'base64');
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function says(text: string, json: string): boolean {
+  try {
+    return JSON.stringify(JSON.parse(text)) === json;
+  } catch {
+    return false;
+  }
 }
 
 const isObject = (value: Json | undefined): value is { [member: string]: Json | undefined } =>
