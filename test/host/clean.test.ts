@@ -25,7 +25,7 @@ it('texts in Base64 are cleaned, and other bytes stay as they are', () => {
       { type: 'image', mimeType: 'image/png', data: bytes },
     ],
   });
-  const { blob } = result.content[0]?.['resource'] as { blob: string };
+  const { blob } = result.content.at(0)!['resource'] as { blob: string };
   expect(Buffer.from(blob, 'base64').toString()).toMatch(/^fine /);
   expect(Buffer.from(blob, 'base64').toString()).not.toMatch(/[\u{E0041}]|<\|im_start/u);
   expect(result.content[1]).toEqual({ type: 'image', mimeType: 'image/png', data: bytes });
