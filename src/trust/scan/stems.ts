@@ -194,7 +194,7 @@ function prefixesOf(nodes: readonly Node[]): Stems | undefined {
         return expand(node.nodes, prefix, next);
       case 'choice':
         return node.nodes.every((one) => expand([one], prefix, next));
-      case 'repeat': {
+      default: {
         if (node.least === 0 && !next(prefix)) return false;
         const again = (longer: string): boolean =>
           node.most === 1 || longer === prefix || longer.length >= LETTERS ? next(longer) : false;
