@@ -130,7 +130,7 @@ function write(rows, verdict) {
 
 \`npm run bench:trust\` scans and compares ${TOOLS.toLocaleString('en')} generated tools of ${SERVERS} servers (${(bytes / 1e6).toFixed(1)} MB of definitions), each run in a process of its
 own, so that nothing is warm; the median of ${PROCESSES}. In brackets: as a multiple of parsing the same bytes. "Same" is the same
-objects again, "copy" other objects of the same content, as after a list was asked for anew. Node ${process.versions.node}, ${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cores} cores; load
+objects again, "copy" other objects of the same content, as after a list was asked for anew. Loading the rules comes on top of "cold" and is not measured here. Node ${process.versions.node}, ${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cores} cores; load
 average at the end ${load.toFixed(1)}${load > cores ? ', so the machine was busy with other work' : ''}.
 
 Goal: under ${GOALS.cold} ms once and under ${GOALS.warm} ms after that, for both together. ${verdict}
