@@ -23,9 +23,16 @@ export function slots(...parts: (string | number)[]): RegExp {
 
 const partsOf = new WeakMap<RegExp, string[]>();
 
+const known = new WeakMap<RegExp, Stems[]>();
+
 /** Of each of these sets a text must hold one for the pattern to match; the smallest first. */
 function needed(pattern: RegExp): Stems[] {
-  return (partsOf.get(pattern) ?? [pattern.source]).flatMap(stemsOf).sort((a, b) => a.size - b.size);
+  let stems = known.get(pattern);
+  if (stems === undefined) {
+    stems = (partsOf.get(pattern) ?? [pattern.source]).flatMap(stemsOf).sort((a, b) => a.size - b.size);
+    known.set(pattern, stems);
+  }
+  return stems;
 }
 
 const MOST_HITS = 20;
@@ -62,8 +69,13 @@ export function surveyRules(rules: readonly PhraseRule[]): {
   wanted: (survey: Survey) => { rule: PhraseRule; patterns: number[] }[];
 } {
   const all = rules.flatMap((rule) => rule.patterns.map((_, at) => ({ rule, at })));
+  // Made at the first text: most commands scan nothing, and should not wait for it.
+  let made: ((text: string) => Survey) | undefined;
   return {
-    survey: surveyor(all.map(({ rule, at }) => needed(rule.patterns[at]!))),
+    survey(text) {
+      made ??= surveyor(all.map(({ rule, at }) => needed(rule.patterns[at]!)));
+      return made(text);
+    },
     wanted(survey) {
       const found: { rule: PhraseRule; patterns: number[] }[] = [];
       for (const index of survey.wanted) {
