@@ -79,7 +79,7 @@ const TURNS: { [name: string]: { now: State; item: string; effect: string; word?
       inputSchema: {
         ...schema,
         properties: { ...schema.properties, _context_: { type: 'string' } },
-      } as JsonObject,
+      },
     }),
     item: 'tool find',
     effect: 'withhold',
