@@ -164,6 +164,7 @@ function runHostOf(core: CoreHost, session: Session): RunHost {
     call: (request, settings) => core.call(request, { ...settings, session }),
     delegate: (model, options) => core.delegate(model, options),
     approve: (call, options) => core.approve(call, { ...options, session }),
+    saw: (call, result) => core.saw(call, result, session),
   };
 }
 

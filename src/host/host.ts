@@ -8,7 +8,8 @@ import type { Journal } from '../journal/journal.ts';
 import type { EraVerdicts } from '../servers/server.ts';
 import type { UsageFile } from '../store/usage.ts';
 import { type Lock, readLock } from '../trust/lock/index.ts';
-import type { Policy, ServerSpec } from '../types.ts';
+import { labelsOf } from '../trust/policy/policy.ts';
+import type { Policy, ServerSpec, ToolResult } from '../types.ts';
 import { VERSION } from '../version.ts';
 import {
   type CallDeps,
@@ -20,6 +21,7 @@ import {
 } from './call.ts';
 import { Admissions } from './admission.ts';
 import type { CallToApprove } from './approval.ts';
+import { cleanResult } from './clean.ts';
 import { buildCatalog, type Catalog, type CatalogEntry } from './catalog.ts';
 import { delegate, type Delegating, type Delegation, type DelegationOptions } from './delegation.ts';
 import type { HostEvent } from './events.ts';
@@ -117,7 +119,7 @@ export class CoreHost {
       approval: (label) => this.#approvalOf(label),
     };
     this.#gate = {
-      find: (wanted, signal) => this.#owner(wanted) ?? this.#find(wanted, signal),
+      find: (wanted, signal) => this.#owner(wanted, signal) ?? this.#find(wanted, signal),
       server: (label) => this.#members.get(label)?.server,
       native: (name) => this.#natives.get(name),
       facts: (label, tool, definition) =>
@@ -239,6 +241,15 @@ export class CoreHost {
     return { action: 'accept', ...(by !== undefined && { by }) };
   }
 
+  /** What a provider's own call of a server brought into a run: it counts as what our calls bring in. */
+  saw({ label, tool }: { label: string; tool: string }, result: ToolResult, session: Session): void {
+    const entry = this.catalog().owned(label, tool);
+    const known = entry === undefined ? [] : this.#gate.facts(label, tool, entry.definition).labels;
+    const labels = labelsOf(this.#permission.policy, { label, tool, labels: known });
+    const cleaned = cleanResult(result);
+    session.taint.saw({ label, tool, labels }, cleaned.result, cleaned.isSuspicious);
+  }
+
   on(listener: (event: HostEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -267,11 +278,15 @@ export class CoreHost {
   }
 
   /** The owner of a call, once its definition has been compared with what the server has now. */
-  #owner(request: CallRequest): CatalogEntry | Promise<CatalogEntry | Missing> | undefined {
+  #owner(
+    request: CallRequest,
+    signal: AbortSignal | undefined,
+  ): CatalogEntry | Promise<CatalogEntry | Missing> | undefined {
     const entry = this.#lookUp(request);
     const fresh = entry?.label === undefined ? undefined : this.#members.fresh(entry.label);
     if (fresh === undefined) return entry;
-    return fresh.then(() => this.#lookUp(request) ?? this.#missing(request));
+    const listed = bounded(fresh, { ...(signal && { signal }) });
+    return listed.then(() => this.#lookUp(request) ?? this.#missing(request));
   }
 
   /** The owner of a call that the table does not know. Its tool may belong to a server that is still starting: wait for it. */

@@ -6,7 +6,7 @@ import type { CallOutcome } from '../host/call.ts';
 import type { Delegation, DelegationOptions } from '../host/delegation.ts';
 import type { Resumption, RunJournal } from '../journal/journal.ts';
 import type { Model } from '../models/model.ts';
-import type { JsonObject, Progress } from '../types.ts';
+import type { JsonObject, Progress, ToolResult } from '../types.ts';
 import type { Limits } from './budget.ts';
 
 /** A tool as the run needs it: what the model is shown, and whose it is for the events. */
@@ -23,6 +23,8 @@ export interface RunHost {
   onCatalog?(changed: () => void): () => void;
   /** Which servers the model's provider connects to itself in this run. Absent: none. */
   delegate?(model: Model, options: DelegationOptions): Promise<Delegation>;
+  /** What a call brought in that the provider made itself. */
+  saw?(call: { label: string; tool: string }, result: ToolResult): void;
   /** A person's word on a call that the provider waits with. Never rejects. Absent: all of them are declined. */
   approve?(call: CallToApprove, options: { signal: AbortSignal }): Promise<Answer>;
   /** Never rejects: every failure is a result that the model can read, with its status. */

@@ -106,6 +106,9 @@ export class ProviderCalls {
     if (open === undefined) return;
     this.#open.delete(id);
     this.#told.add(id);
+    const { label, tool } = open.identity;
+    if (label !== undefined && tool !== undefined && status !== 'refused')
+      this.#host.saw?.({ label, tool }, result);
     this.#emit({
       type: 'call.finished',
       ...open.identity,

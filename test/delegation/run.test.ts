@@ -44,6 +44,22 @@ function answering(accepts: boolean): { asks: Asks; asked: Ask[] } {
 describe.each([openai, anthropic])('a server that is left to the provider of $name', (api) => {
   const calls = { mcp: [{ server: 'far', tool: 'echo', arguments: { text: 'hi' } }], text: 'It said hi.' };
 
+  it('brings into the run what its tools are labeled with', async () => {
+    const url = await honestOverHttp();
+    const labels = { 'far/*': ['reads', 'untrusted', 'private'], 'near/echo': ['sends'] };
+    const policy = { labels, rules: [{ tools: ['near/echo'], action: 'allow' }] };
+    const near = { command: process.execPath, args: [honest] };
+    const host = await hostOf({ far: { url, via: 'provider', approval: 'never' }, near }, {}, policy);
+    const send = { calls: [{ name: 'near__echo', arguments: { text: 'out' } }] };
+    const before = await go(host, api, [send, { text: 'Sent.' }]);
+    expect(ofType(before.events, 'call.finished')).toMatchObject([{ label: 'near', status: 'done' }]);
+    const after = await go(host, api, [{ ...calls, ...send }, { text: 'Sent?' }]);
+    expect(ofType(after.events, 'call.finished')).toMatchObject([
+      { label: 'far', status: 'done' },
+      { label: 'near', status: 'refused' },
+    ]);
+  });
+
   it('is called by the provider alone, and the run tells it like a call of our own', async () => {
     const url = await honestOverHttp();
     const host = await hostOf({ far: { url, via: 'provider', approval: 'never' } });

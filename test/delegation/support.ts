@@ -71,11 +71,12 @@ export async function remote({ token }: { token?: string } = {}): Promise<Remote
   };
 }
 
-export async function hostOf(servers: Record<string, object>, options: OpenOptions = {}): Promise<Host> {
-  const opened = await openHost(
-    { policy: 'allow', mcpServers: servers },
-    { env: { ...process.env }, ...options },
-  );
+export async function hostOf(
+  servers: Record<string, object>,
+  options: OpenOptions = {},
+  policy: string | object = 'allow',
+): Promise<Host> {
+  const opened = await openHost({ policy, mcpServers: servers }, { env: { ...process.env }, ...options });
   closing.push(() => opened.close());
   return opened;
 }

@@ -149,9 +149,12 @@ function admissionOf(comparison: Comparison): Admission {
       facts.set(tool, { digest: pin.digest, labels: labelsOf(pin, own) });
     }
   }
+  // Without a lock nobody has read them: only the scan speaks for them.
+  const spoken = findings.filter(({ kind }) => kind === 'instructions');
+  const hasInstructions = stopped === undefined && (isLocked || judge(spoken) === 'clear');
   return {
     tools,
-    ...(stopped === undefined && base.instructions !== undefined && { instructions: base.instructions.text }),
+    ...(hasInstructions && base.instructions !== undefined && { instructions: base.instructions.text }),
     withheld,
     ...(stopped !== undefined && { stopped }),
     changes,
@@ -227,6 +230,8 @@ function digestCache(): { of: (kind: string, value: JsonObject) => Digest } {
 }
 
 const MOST_DIGESTS = 2_048;
+/** A tool that had so many definitions in one process never ends turning. */
+const MOST_FACES = 64;
 
 /** Notices a tool that turns from one definition to another and back. Hints that come and go do not count: flaky servers do that. */
 function twoFaces(): {
@@ -245,13 +250,17 @@ function twoFaces(): {
         try {
           const now = digest('tool', tool);
           const known = history.get(name);
-          if (known === undefined) history.set(name, { listed: tool, digest: now, before: new Set() });
+          if (known === undefined) {
+            if (history.size >= MOST_DIGESTS) history.delete(history.keys().next().value ?? '');
+            history.set(name, { listed: tool, digest: now, before: new Set() });
+          }
           if (known === undefined || known.digest === now) continue;
           const [last, face] = [faceOf(known.listed), faceOf(tool)];
           known.listed = tool;
           known.digest = now;
           if (last === face) continue;
-          if (known.before.has(face) && base.tools[name]?.volatile === undefined) return name;
+          const turns = known.before.has(face) || known.before.size >= MOST_FACES;
+          if (turns && base.tools[name]?.volatile === undefined) return name;
           known.before.add(last);
         } catch {
           continue; // told as malformed by the comparison

@@ -136,6 +136,21 @@ describe('admission', () => {
     expect(second.tools).toEqual([tool('One.'), bad]);
   });
 
+  it('without a lock gives no instructions that the scan speaks against', () => {
+    const listed = { ...surface([]), instructions: 'Be kind.' };
+    const hard = { kind: 'instructions', key: '', rule: 'I01', tier: 'hard', pointer: '' } as Finding;
+    expect(gate(undefined, false).admit(listed, []).instructions).toBe('Be kind.');
+    expect(gate(undefined, false).admit(listed, [hard]).instructions).toBeUndefined();
+  });
+
+  it('stops a server whose tool never ends turning, and remembers no more than it must', () => {
+    const admit = gate([tool('One.')]);
+    let stopped: string | undefined;
+    for (let turn = 0; turn < 100 && stopped === undefined; turn += 1)
+      ({ stopped } = admit.admit(surface([tool(`Turn ${turn}.`)]), []));
+    expect(stopped).toContain('"find"');
+  });
+
   it('is the same object for the same listing', () => {
     const admit = gate([tool('One.')]);
     expect(admit.admit(surface([tool('One.')]), [])).toBe(admit.admit(surface([tool('One.')]), []));
