@@ -33,7 +33,7 @@ export class Recorder implements ChannelHandlers {
 }
 
 /** Waits for a condition to hold; its value. */
-export function until<T>(condition: () => T | undefined | false, timeout = 15_000): Promise<T> {
+export function until<T>(condition: () => T | undefined | false, timeout = 90_000): Promise<T> {
   return vi.waitUntil(condition, { timeout, interval: 5 }) as Promise<T>;
 }
 

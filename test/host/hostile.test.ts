@@ -95,7 +95,7 @@ test('servers that hang, die, flood or talk nonsense delay and break no other', 
   expect(status('good')).toMatchObject({ state: 'ready', tools: 2 });
   expect(status('hangs')).toMatchObject({ state: 'starting' });
   for (const label of ['dies', 'nonsense']) {
-    const { message } = await vi.waitUntil(() => status(label).error, { timeout: 20_000, interval: 10 });
+    const { message } = await vi.waitUntil(() => status(label).error, { timeout: 120_000, interval: 10 });
     expect(message).toMatch(`${label}: `);
   }
   const hanging = opened.call({ label: 'floods', tool: 'echo', arguments: {} });

@@ -78,5 +78,5 @@ function read(pid: number, name: string): string {
 
 /** Waits for a condition to hold. */
 export function until(condition: () => boolean): Promise<unknown> {
-  return vi.waitUntil(condition, { timeout: 20_000, interval: 10 });
+  return vi.waitUntil(condition, { timeout: 120_000, interval: 10 });
 }
