@@ -13,6 +13,7 @@ import {
   withHost,
 } from './context.ts';
 import { follow } from './follow.ts';
+import type { Printer } from './print.ts';
 
 interface RunOptions extends CommonOptions {
   model?: string;
@@ -82,7 +83,7 @@ async function run(context: Context, prompt: string | undefined, options: RunOpt
   ];
   return withHost(context, { config: options.config, calls, ...(rules && { rules }) }, async (host) => {
     noteFailures(host, print);
-    if (host.pinnedBy === 'first-listing') print.note({ style: 'dim', text: UNLOCKED });
+    notePins(host.pinnedBy, print);
     const limits = {
       ...(options.maxTurns !== undefined && { turns: options.maxTurns }),
       ...(options.maxCalls !== undefined && { calls: options.maxCalls }),
@@ -104,7 +105,14 @@ async function run(context: Context, prompt: string | undefined, options: RunOpt
   });
 }
 
+/** A model is about to read what servers say: whoever runs it should know who has looked at that. */
+function notePins(pinnedBy: Host['pinnedBy'], print: Printer): void {
+  if (pinnedBy === 'first-listing') print.note({ style: 'dim', text: UNLOCKED });
+  if (pinnedBy === 'off') print.note({ style: 'yellow', text: 'warning' }, ` ${UNCHECKED}`);
+}
+
 const UNLOCKED = 'Definitions are not pinned: `midspan lock` shows and pins what a model is given.';
+const UNCHECKED = 'Definitions are neither compared nor scanned: `trust.mode` is `off` in the configuration.';
 
 /** The model that was named, or the one that is there. */
 async function modelOf(

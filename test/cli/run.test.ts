@@ -27,6 +27,10 @@ async function scripted(name: keyof typeof turns): Promise<Project> {
   return made;
 }
 
+/** What a run says of a configuration that has its checks turned off, as that of these tests has. */
+const UNCHECKED =
+  'warning Definitions are neither compared nor scanned: `trust.mode` is `off` in the configuration.\n';
+
 const events = (out: string): { type: string; [member: string]: unknown }[] =>
   out
     .trim()
@@ -37,7 +41,7 @@ describe('midspan run', () => {
   it('prints one event a line and ends with the reason', async () => {
     const { midspan } = await scripted('good');
     const { code, out, err } = await midspan(['run', '--model', 'script:script.json', '--json', 'go']);
-    expect([code, err]).toEqual([0, '']);
+    expect([code, err]).toEqual([0, UNCHECKED]);
     const all = events(out);
     expect(all.filter(({ type }) => type === 'call.started')).toHaveLength(2);
     expect(all.at(-1)).toMatchObject({ type: 'end', reason: 'complete', turns: 2, calls: 2 });
@@ -137,7 +141,7 @@ describe('midspan run without a model', () => {
     const words = ['run', '--base-url', `${url}/v1`, '--json', 'go'];
     const { code, out, err } = await midspan(words, { env });
     expect(code).toBe(0);
-    expect(err).toBe('model openai-chat:some-model (the base URL and OPENAI_MODEL are set)\n');
+    expect(err).toBe(`model openai-chat:some-model (the base URL and OPENAI_MODEL are set)\n${UNCHECKED}`);
     expect(events(out).at(-1)).toMatchObject({ type: 'end', reason: 'complete' });
     expect(requests.map(({ path }) => path)).toEqual(['/v1/chat/completions']);
   });
