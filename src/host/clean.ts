@@ -13,11 +13,15 @@ export interface Cleaned {
 /** Members of content blocks that hold Base64. In structured content they are members like any other. */
 const ENCODED = new Set(['data', 'blob']);
 
+/** Most names and many values: one word of ASCII neither hides nor orders anything. */
+const PLAIN_WORD = /^[\w.-]{0,32}$/;
+
 /** The same object where nothing had to be changed. */
 export function cleanResult(result: ToolResult): Cleaned {
   const rules = new Set<string>();
   let isSuspicious = false;
   const cleanText = (text: string): string => {
+    if (PLAIN_WORD.test(text)) return text;
     const cleaned = cleanResultText(text);
     for (const { rule } of cleaned.findings) rules.add(rule);
     isSuspicious ||= cleaned.suspicious;

@@ -22,8 +22,11 @@ export function diffText(reviews: readonly Review[], shown: Shown = {}): Line[] 
     .flatMap((review) => serverLines(review, shown));
 }
 
-/** `3 items wait for review, 1 is noted, 2 are no longer there` */
-export function summaryOf(reviews: readonly Review[]): string {
+/**
+ * `3 items wait for review, 1 item noted, 2 items no longer there`. Of servers that could not be reached nothing is
+ * known, least of all that they did not change.
+ */
+export function summaryOf(reviews: readonly Review[], unreached = 0): string {
   const sum = (count: (review: Review) => number): number =>
     reviews.reduce((total, review) => total + count(review), 0);
   const waiting = sum((review) => review.waiting);
@@ -34,7 +37,8 @@ export function summaryOf(reviews: readonly Review[]): string {
     noted > 0 && `${counted(noted, 'item')} noted`,
     gone > 0 && `${counted(gone, 'item')} no longer there`,
   ].filter((part) => part !== false);
-  return parts.length === 0 ? 'Nothing changed' : parts.join(', ');
+  const summary = parts.length === 0 ? 'Nothing changed' : parts.join(', ');
+  return unreached > 0 ? `${summary} where servers could be reached` : summary;
 }
 
 function serverLines({ label, reviewed, note, items, gone }: Review, shown: Shown): Line[] {

@@ -84,7 +84,10 @@ function placed(word: string, base: string | undefined): string {
   }
   if (base === undefined) return word;
   // Beside the configuration's folder, in the same repository.
+  // What is shared is more than the root; else the words would hold at one depth alone.
   const above = path.relative(base, word).split(path.sep).join('/');
+  const top = path.resolve(base, /^(?:\.\.\/)*/.exec(above)?.[0] ?? '');
+  if (top === path.parse(top).root) return word;
   return /^(?:\.\.\/){1,3}(?!\.\.)/.test(above) ? `$CONFIG/${above}` : word;
 }
 

@@ -84,7 +84,12 @@ function checkForm(value: Json, file: string): void {
   const check = (schema: JsonObject, part: Json | undefined, place: string): void => {
     const verdict = validate(schema, part ?? null);
     if (verdict.ok === true) return;
-    const why = verdict.ok === false ? verdict.problem : verdict.reason;
+    // An empty path is words about a call's arguments there.
+    const why = isObject(part)
+      ? verdict.ok === false
+        ? verdict.problem
+        : verdict.reason
+      : 'it must be an object';
     throw problem(file, `is not a lock of version 1${place === '' ? '' : `: ${place}`}: ${why}`);
   };
   check(LOCK_SCHEMA, value, '');
@@ -127,19 +132,22 @@ function checkDigests(label: string, pin: ServerPin, file: string, facets: boole
   }
 }
 
+const REPLACED =
+  'Take it from version control again; or move it away, and `midspan lock` reviews and writes everything anew';
+
 const edited = (file: string, label: string, place: string): MidspanError =>
   new MidspanError({
     code: 'config',
     label,
     what: `${file}: servers.${label}.${place} was edited: its digest is not that of its text`,
-    next: `Take the file from version control again, or write the entry anew: midspan lock ${label}`,
+    next: REPLACED,
   });
 
 const problem = (file: string, what: string): MidspanError =>
   new MidspanError({
     code: 'config',
     what: `${file} ${what}`,
-    next: 'Take it from version control again, or write it anew with `midspan lock`',
+    next: REPLACED,
   });
 
 /** How deep brackets nest, whatever else the text is; before anything is parsed. */

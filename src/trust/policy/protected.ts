@@ -28,6 +28,7 @@ export function protectedPath(args: JsonObject, options: PathOptions): string | 
   function inText(text: string, depth: number): string | undefined {
     left -= text.length + 1;
     if (left < 0) throw new TooMuch('are too long');
+    if (own === undefined && PLAIN_WORDS.test(text)) return undefined;
     for (const path of candidates(text, own !== undefined)) {
       if (isProtected(path, own, options.isReading))
         return `An argument names the protected path ${shown(path)}.`;
@@ -54,6 +55,9 @@ export function protectedPath(args: JsonObject, options: PathOptions): string | 
     return `Its arguments ${what} to be checked for protected paths.`;
   }
 }
+
+/** No path that is protected is without a dot, a slash, a tilde or an underscore, however it is encoded. */
+const PLAIN_WORDS = /^[A-Za-z0-9 ,;!?()-]*$/;
 
 class TooMuch extends Error {}
 

@@ -67,7 +67,7 @@ const MOST_READ = 1024 * 1024;
 const MOST_FINDINGS = 20;
 
 // eslint-disable-next-line no-control-regex -- what is looked for
-const MAY_HIDE = /[^\t\n\r\u0020-\u007e]/;
+const MAY_HIDE = /[^\t\n\r\u0020-\u007e\u00a0-\u00ac\u00ae-\u034e\u0370-\u052f]/;
 const SEQUENCE =
   // eslint-disable-next-line no-control-regex -- what a terminal obeys
   /\u001b(?:\[[0-?]{0,32}[ -/]{0,8}[@-~]|\][^\u0007\u001b\n]{0,2048}(?:\u0007|\u001b\\)?|[@-Z\\-_])|\u009b[0-?]{0,32}[ -/]{0,8}[@-~]/g;
