@@ -7,7 +7,7 @@ import { type CommonOptions, type Context, examples, withCommonOptions } from '.
 import { EXIT } from './exit.ts';
 import { findingsOf, lastOf, lookAt, serversOf } from './live.ts';
 import { lockFileOf } from './lock.ts';
-import { recordDecision } from './record.ts';
+import { recordAndWrite } from './record.ts';
 
 interface ApproveOptions extends CommonOptions {
   digest: string;
@@ -36,6 +36,13 @@ async function approve(
   { config: file, digest, json }: ApproveOptions,
 ): Promise<number> {
   const { print, env, cwd } = context;
+  if (!/^sha256-[A-Za-z0-9+/]{43}=$/.test(digest)) {
+    throw new MidspanError({
+      code: 'usage',
+      what: `${JSON.stringify(digest)} is no digest`,
+      next: `Give the one that \`midspan diff ${label}\` prints: sha256- and 44 characters`,
+    });
+  }
   const { loadConfig } = await import('../index.ts');
   const { approveDigest, identityOf, readLock, writeLock } = await import('../trust/lock/index.ts');
   const config = await loadConfig({ cwd, env, ...(file !== undefined && { path: file }) });
@@ -57,16 +64,13 @@ async function approve(
   const reviewed: ServerPin['reviewed'] = { at: new Date().toISOString().slice(0, 10), how };
   const write = async ({ pin, approved }: { pin: ServerPin; approved: Approved }): Promise<number> => {
     const next: Lock = { ...lock, servers: { ...lock.servers, [label]: pin } };
-    await writeLock(lockFile, next);
     const item = approved.key === '' ? approved.kind : `${approved.kind}:${approved.key}`;
-    recordDecision(config, {
-      what: 'definition',
-      label,
-      item,
-      digest,
-      decision: 'approved',
-      why: 'by its digest',
-    });
+    const why = 'by its digest';
+    await recordAndWrite(
+      config,
+      [{ what: 'definition', label, item, digest, decision: 'approved', why }],
+      () => writeLock(lockFile, next),
+    );
     if (json === true) print.json({ lock: lockFile, label, ...approved, digest });
     else print.note({ style: 'green', text: 'approved' }, ` ${label}: ${item.replace(':', ' ')}`);
     return EXIT.good;
@@ -96,7 +100,7 @@ async function approve(
   throw new MidspanError({
     code: 'unapproved',
     label,
-    what: `${tool === undefined ? 'nothing that the server lists now' : tool} has ${tool === undefined ? '' : 'not '}the digest ${digest}`,
-    next: `It may have changed since: read \`midspan diff ${label}\` again`,
+    what: `${tool === undefined ? 'nothing' : `no tool ${JSON.stringify(tool)}`} that the server lists now has the digest ${digest}`,
+    next: `Read \`midspan diff ${label}\` again: it may have changed since`,
   });
 }

@@ -1,14 +1,14 @@
 import path from 'node:path';
 import { Command } from 'commander';
 import { MidspanError } from '../errors.ts';
-import type { Config } from '../index.ts';
+import type { AuditEvent, Config } from '../index.ts';
 import type { Lock, ServerPin } from '../trust/lock/index.ts';
 import { confirmed } from './confirm.ts';
 import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
 import { listedDifferences, printDifferences } from './diff.ts';
 import { findingsOf, lastOf, lookTwice, serversOf, type Twice } from './live.ts';
-import { recordDecision } from './record.ts';
+import { recordAndWrite } from './record.ts';
 
 interface LockOptions extends CommonOptions {
   yes?: boolean;
@@ -64,7 +64,7 @@ async function lock(context: Context, labels: readonly string[], options: LockOp
     ([label]) => labels.length > 0 || config.servers.some((spec) => spec.label === label),
   );
   const { RULESET } = await import('../trust/scan/scan.ts');
-  await writeLock(file, {
+  const next: Lock = {
     lockfileVersion: 1,
     pin: 'midspan-pin/1',
     ruleset: RULESET,
@@ -72,15 +72,15 @@ async function lock(context: Context, labels: readonly string[], options: LockOp
       ...kept,
       ...pins.map(({ label, pin }): [string, ServerPin] => [label, pin]),
     ]),
-  });
-  for (const { label, pin } of pins)
-    recordDecision(config, {
-      what: 'definition',
-      label,
-      decision: 'locked',
-      why: pin.reviewed.how === 'yes' ? 'accepted unseen by --yes' : 'reviewed',
-      digest: pin.identity.digest,
-    });
+  };
+  const decisions = pins.map(({ label, pin }): AuditEvent => ({
+    what: 'definition',
+    label,
+    decision: 'locked',
+    why: pin.reviewed.how === 'yes' ? 'accepted unseen by --yes' : 'reviewed',
+    digest: pin.identity.digest,
+  }));
+  await recordAndWrite(config, decisions, () => writeLock(file, next));
   tell(context, file, pins, options);
   for (const error of failures) print.note({ style: 'red', text: 'failed' }, ` ${error.message}`);
   const [failure] = failures;

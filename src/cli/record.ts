@@ -4,12 +4,29 @@ import type { AuditEvent, Config } from '../index.ts';
 import { storeOf } from '../index.ts';
 import { userInfo } from 'node:os';
 
-/** @throws MidspanError when it cannot be recorded. */
-export function recordDecision(config: Config, event: AuditEvent): void {
+/**
+ * Decisions that take effect when the lock file is written: recorded before, so that none holds unrecorded. A file that
+ * could not be written is recorded after them.
+ * @throws MidspanError when they cannot be recorded; then nothing is written.
+ */
+export async function recordAndWrite(
+  config: Config,
+  events: readonly AuditEvent[],
+  write: () => Promise<void>,
+): Promise<void> {
   const store = storeOf(config);
-  if (store === false) return;
+  if (store === false) return write();
   try {
-    openJournal(store).audit({ who: person(), ...event });
+    const journal = openJournal(store);
+    const record = (event: AuditEvent): void => journal.audit({ who: person(), ...event });
+    events.forEach(record);
+    try {
+      await write();
+    } catch (error) {
+      for (const event of events)
+        record({ ...event, decision: 'undone', why: 'the lock file could not be written' });
+      throw error;
+    }
   } finally {
     store.close();
   }
