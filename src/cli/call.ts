@@ -97,7 +97,10 @@ function schemaOf(host: Host, label: string, tool: string): JsonObject {
   const failure = host.servers().find((server) => server.label === label)?.error;
   if (failure !== undefined) throw failure;
   const names = own.map((entry) => entry.tool);
-  const reason = hidden.find((entry) => entry.tool === tool)?.reason;
+  const held = hidden.find((entry) => entry.label === label && entry.tool === tool);
+  if (held?.isWithheld === true)
+    throw new MidspanError({ code: 'unapproved', label, what: `${tool} is hidden: ${held.reason}` });
+  const reason = held?.reason;
   throw new MidspanError({
     code: 'unknown-tool',
     label,

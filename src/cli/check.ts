@@ -59,10 +59,11 @@ async function check(context: Context, labels: readonly string[], options: Check
       label,
       changes: [...(offline.get(label) ?? []), ...(live.changes.get(label) ?? [])],
       reviewed: lock?.servers[label]?.reviewed,
+      isNew: lock?.servers[label] === undefined,
       note: live.notes.get(label),
     }),
   );
-  await show(context, file, reviews, options);
+  await show(context, file, reviews, options, live.failures.length);
   for (const error of live.failures) print.note({ style: 'red', text: 'not verified' }, ` ${error.message}`);
   if (reviews.some(({ waiting }) => waiting > 0)) return EXIT.needsApproval;
   const [failure] = live.failures;
@@ -184,6 +185,7 @@ async function show(
   file: string,
   reviews: readonly Review[],
   { json, format }: CheckOptions,
+  unreached: number,
 ): Promise<void> {
   const view = await import('../trust/diff/index.ts');
   if (json === true || format === 'json') print.json(view.diffJson(reviews));
@@ -193,6 +195,6 @@ async function show(
     print.json(view.diffSarif(reviews, { path: path.relative(cwd, file), lockText }));
   } else {
     for (const line of view.diffText(reviews)) print.line(...line);
-    print.note(`${view.summaryOf(reviews)}.`);
+    print.note(`${view.summaryOf(reviews, unreached)}.`);
   }
 }

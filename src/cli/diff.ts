@@ -64,7 +64,7 @@ async function diff(context: Context, labels: readonly string[], options: DiffOp
   });
   const lock = config.trust.lock === undefined ? undefined : await readLock(config.trust.lock);
   const { found, failures } = await differences(context, config, lock, serversOf(config, labels));
-  await show(context, config, found, options);
+  await show(context, config, found, options, failures.length);
   for (const error of failures) print.note({ style: 'red', text: 'failed' }, ` ${error.message}`);
   const [failure] = failures;
   if (failure !== undefined) return exitCodeOf(failure);
@@ -196,6 +196,7 @@ async function show(
   { trust }: Config,
   found: readonly Difference[],
   { json, format, full = false }: DiffOptions,
+  unreached: number,
 ): Promise<void> {
   const view = await import('../trust/diff/index.ts');
   const reviews = found.map(({ review }) => review);
@@ -208,7 +209,7 @@ async function show(
     await printDifferences(print, found, full);
     const isFirst = found.some(({ first }) => first !== undefined);
     print.note(
-      `${view.summaryOf(reviews)}.${isFirst ? ' `midspan lock` approves what was never approved, after a review.' : ''}`,
+      `${view.summaryOf(reviews, unreached)}.${isFirst ? ' `midspan lock` approves what was never approved, after a review.' : ''}`,
     );
   }
 }

@@ -112,7 +112,9 @@ function printCatalog(host: Host, print: Printer, asJson: boolean): void {
     ]),
   );
   if (hidden.length > 0)
-    print.note(`${hidden.length} hidden by the configuration; \`midspan tools --why <name>\` says why.`);
+    print.note(
+      `${hidden.length} hidden, by the configuration or until reviewed; \`midspan tools --why <name>\` says why.`,
+    );
 }
 
 function printDefinitions(host: Host, print: Printer, asJson: boolean): void {

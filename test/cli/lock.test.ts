@@ -1,4 +1,4 @@
-import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -91,6 +91,33 @@ describe('midspan lock', () => {
     expect(pinOf(await locked())?.tools).toEqual({});
   });
 
+  it('writes nothing that cannot be recorded', async () => {
+    const { midspan, folder, locked } = await weather();
+    await mkdir(path.join(folder, '.midspan'));
+    await writeFile(path.join(folder, '.midspan', 'midspan.db'), 'no database '.repeat(100));
+    const { code, err } = await midspan('lock', '--yes');
+    expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining('damaged') as unknown });
+    await expect(locked()).rejects.toThrow('ENOENT');
+  });
+
+  it('records that a decision was undone when the file cannot be written', async () => {
+    const { midspan, folder } = await weather();
+    await writeFile(
+      path.join(folder, 'midspan.json'),
+      JSON.stringify({
+        mcpServers: { weather: { command: 'node', args: ['server.mjs'], env: { CHANGED: 'never' } } },
+        trust: { lock: 'nowhere/midspan.lock.json' },
+      }),
+    );
+    expect((await midspan('lock', '--yes')).code).toBe(2);
+    const { out } = await midspan('audit', '--json');
+    const rows = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { decision: string });
+    expect(rows.map(({ decision }) => decision)).toEqual(['locked', 'undone']);
+  });
+
   it('keeps secrets and places of this machine out of the file', async () => {
     const { midspan, locked, configure, folder } = await weather();
     await configure('never', '--token', 'hunter2-of-mine', path.join(folder, 'data'));
@@ -125,7 +152,10 @@ describe('midspan check', () => {
 
   it('tells of a server that is in no lock, or is started otherwise, without starting it', async () => {
     const { midspan, configure } = await weather();
-    expect((await midspan('check')).code).toBe(6);
+    const unknown = await midspan('check');
+    expect(unknown.code).toBe(6);
+    // A command that `midspan approve` would refuse helps nobody.
+    expect(unknown.out).toMatch(/approve with {2}midspan lock weather$/m);
     await midspan('lock', '--yes');
     await configure('never', '--more');
     const { code, out } = await midspan('check', '--live');
@@ -141,6 +171,10 @@ describe('midspan check', () => {
     const { code, err } = await midspan('check', '--live');
     expect(code).toBe(4);
     expect(err).toContain('not verified');
+    expect(err).not.toContain('Nothing changed.');
+    const diff = await midspan('diff');
+    expect(diff.code).toBe(4);
+    expect(diff.err).not.toContain('Nothing changed.');
   });
 
   it('names the entry that was edited by hand', async () => {
@@ -152,6 +186,24 @@ describe('midspan check', () => {
     expect(code).not.toBe(0);
     expect(err).toContain('servers.weather.tools.get_forecast was edited');
   });
+
+  it.each(['', '{', '[]', 'null', '{"servers": {}}', 'edited'])(
+    'says how a lock file that is none is replaced, and that works: %s',
+    async (text) => {
+      const { midspan, folder, locked } = await weather();
+      await midspan('lock', '--yes');
+      const file = path.join(folder, 'midspan.lock.json');
+      const whole = await locked();
+      await writeFile(file, text === 'edited' ? whole.replace('Get the forecast', 'Give it') : text);
+      const { code, err } = await midspan('check');
+      expect(code).toBe(2);
+      expect(err).toContain('move it away, and `midspan lock` reviews and writes everything anew');
+      expect(err).not.toContain('arguments');
+      await rm(file);
+      expect((await midspan('lock', '--yes')).code).toBe(0);
+      expect(await locked()).toBe(whole);
+    },
+  );
 
   it('notices the example that turns on its second list', async () => {
     const { midspan } = await weather();
@@ -178,7 +230,15 @@ describe('midspan approve', () => {
     expect(refused.err).toContain(digest);
     expect(await locked()).toBe(before);
     await configure('always');
-    expect((await midspan('approve', 'weather', 'another', '--digest', digest)).code).toBe(6);
+    const held = await midspan('call', 'weather', 'get_forecast', 'city=Rome');
+    expect(held.code).toBe(6);
+    expect(held.err).toContain(`midspan approve weather get_forecast --digest ${digest}`);
+    const another = await midspan('approve', 'weather', 'another', '--digest', digest);
+    expect(another.code).toBe(6);
+    expect(another.err).toContain(`no tool "another" that the server lists now has the digest ${digest}`);
+    const none = await midspan('approve', 'weather', 'get_forecast', '--digest', 'sha256-short');
+    expect(none.code).toBe(2);
+    expect(none.err).toContain('"sha256-short" is no digest');
     expect((await midspan('approve', 'weather', 'get_forecast', '--digest', digest)).code).toBe(0);
     expect(pinOf(await locked())?.tools['get_forecast']?.digest).toBe(digest);
     expect((await midspan('check', '--live')).code).toBe(0);

@@ -44,6 +44,15 @@ describe('the identity of a server', () => {
     expect(value('1')).toBe(value('2'));
   });
 
+  it('is the same at every depth for what has only the root in common with the configuration', () => {
+    for (const word of ['/usr/bin/node', '/usr']) {
+      const at = (base: string): string => identityOf(stdio(word, [`--with=${word}`]), base).digest;
+      expect(new Set(['/a', '/a/b', '/a/b/c', '/a/b/c/d'].map(at)).size).toBe(1);
+    }
+    const beside = identityOf(stdio('/srv/project/tools/run', []), '/srv/project/host');
+    expect(beside.argv).toEqual(['$CONFIG/../tools/run']);
+  });
+
   it('shows no secret, and yet changes with it', () => {
     const key = 'sk-abcdefghijklmnopqrstuvwxyz0123';
     const specs = [
