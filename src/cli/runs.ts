@@ -54,7 +54,7 @@ export function runsCommand(context: Context, exit: (code: number) => void): Com
     });
   return withCommonOptions(new Command('runs'))
     .description('list runs; `unknown` calls are those that were interrupted')
-    .option('--limit <n>', 'the newest so many', whole, 20)
+    .option('--limit <n>', 'the newest so many', atLeastOne, 20)
     .addHelpText('after', examples('runs', 'runs show 3fa9', 'runs resume 3fa9', 'runs prune --days 30'))
     .addCommand(showing)
     .addCommand(resuming)
@@ -184,6 +184,11 @@ function statusOf({ status, reason }: RecordedRun, unknown: number): Part {
 function inJson(run: RecordedRun): object {
   const { id, model, prompt, started, ended, status, reason, detail, turns, calls, usage } = run;
   return { id, model, prompt, started, ended, status, reason, detail, turns, calls, usage };
+}
+
+function atLeastOne(text: string): number {
+  if (whole(text) === 0) throw new InvalidArgumentError('It must be at least 1.');
+  return whole(text);
 }
 
 function whole(text: string): number {

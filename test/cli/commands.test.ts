@@ -47,6 +47,13 @@ describe('midspan', () => {
     expect(await midspan(['run', 'x'])).toMatchObject({ code: 2, err: expect.stringContaining('--model') });
   });
 
+  it('does not say that nothing is recorded when no run was asked for', async () => {
+    const { midspan } = await project();
+    const { code, err } = await midspan(['runs', '--limit', '0']);
+    expect(code).toBe(2);
+    expect(err).toContain('at least 1');
+  });
+
   it('leaves with 2 for a wrong configuration, and starts nothing', async () => {
     const { midspan, log } = await project({ bad: { comand: 'x' } });
     const { code, out, err } = await midspan(['servers']);
