@@ -21,9 +21,12 @@ const asks = {
 const host = await openHost(
   {
     policy: 'allow',
-    mcpServers: { suite: { url, ...(version !== undefined && { era: version }) } },
+    mcpServers: {
+      suite: { url, timeouts: { start: 100_000 }, ...(version !== undefined && { era: version }) },
+    },
   },
-  { asks, onEvent: (event) => console.error(JSON.stringify(event)) },
+  // The suite starts all its clients at once: on a busy machine that takes its time.
+  { asks, startWithin: 100_000, onEvent: (event) => console.error(JSON.stringify(event)) },
 );
 
 const call = async (tool, args) => {
