@@ -57,19 +57,15 @@ function entryOf(label: string, pin: ServerPin): JsonObject | undefined {
 }
 
 function targetOf({ identity }: ServerPin): JsonObject | undefined {
-  const { transport, package: found, url, headers } = identity;
+  const { transport, package: found, url } = identity;
   if (transport === 'stdio') {
     if (found?.version === undefined) return undefined;
     const { name: identifier, version } = found;
     return { type: 'package', registryType: 'npm', identifier, version, transport };
   }
   if (url?.startsWith('https:') !== true) return undefined;
-  return {
-    type: 'remote',
-    transport: transport === 'http' ? 'streamable-http' : 'sse',
-    url,
-    headerSecretNames: headers ?? [],
-  };
+  // The format names the secrets that headers take, not the headers: those are not in a lock, so they are left out.
+  return { type: 'remote', transport: transport === 'http' ? 'streamable-http' : 'sse', url };
 }
 
 /** Digests of this format are plain SHA-256 over RFC 8785 bytes. */
@@ -131,6 +127,29 @@ function hasTwins(value: Json | undefined): boolean {
 
 const text = { type: 'string' };
 const digest = { type: 'string', pattern: '^sha256-[A-Za-z0-9+/]{43}=$' };
+const isImage = { properties: { registryType: { const: 'oci' } }, required: ['registryType'] };
+/** A remote server is behind https and names secrets, an image its digest. */
+const TARGET: JsonObject = {
+  type: 'object',
+  properties: {
+    headerSecretNames: { type: 'array', items: { type: 'string', pattern: '^[A-Z][A-Z0-9_]*$' } },
+  },
+  required: ['type'],
+  anyOf: [
+    {
+      properties: { type: { const: 'remote' }, url: { type: 'string', pattern: '^https://' } },
+      required: ['url'],
+    },
+    {
+      properties: { type: { const: 'package' } },
+      anyOf: [
+        { not: isImage },
+        { properties: { identifier: { type: 'string', pattern: '@sha256:[0-9a-f]{64}$' } } },
+      ],
+    },
+  ],
+};
+
 const DOCUMENT: JsonObject = {
   type: 'object',
   properties: {
@@ -145,17 +164,17 @@ const DOCUMENT: JsonObject = {
           client: text,
           scope: { enum: ['project', 'user'] },
           source: { type: 'object', required: ['registry'] },
-          target: {
-            type: 'object',
-            properties: { type: { enum: ['package', 'remote'] } },
-            required: ['type'],
-          },
+          target: TARGET,
           surface: {
             type: 'object',
             properties: {
               hash: digest,
-              coverage: { type: 'array', items: text },
-              toolCount: { type: 'integer' },
+              coverage: {
+                type: 'array',
+                items: { enum: COVERAGE },
+                allOf: [{ contains: { const: 'name' } }, { contains: { const: 'description' } }],
+              },
+              toolCount: { type: 'integer', minimum: 0 },
             },
             required: ['hash', 'coverage', 'toolCount'],
           },

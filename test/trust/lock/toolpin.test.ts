@@ -39,6 +39,7 @@ describe("ToolPin's mcp-lock.json", () => {
     const { text, leftOut } = toolPinText(lock);
     expect(leftOut).toEqual(['script', 'plain']);
     expect(text).not.toContain('secret"');
+    expect(text).not.toMatch(/x-key/i);
     const entries = parseToolPin(text);
     expect(entries.map(({ name, target }) => [name, target['type']])).toEqual([
       ['remote', 'remote'],
@@ -75,10 +76,38 @@ describe("ToolPin's mcp-lock.json", () => {
       (text: string) => text.replace('"entries"', '"\\u00e9": 1, "e\\u0301": 2, "entries"'),
       'NFC',
     ],
+    [
+      'a server without TLS',
+      (text: string) => changed(text, { url: 'http://mcp.example.com/v1' }),
+      'is not mcp-lock/1',
+    ],
+    [
+      'a header in the place of a secret',
+      (text: string) => changed(text, { headerSecretNames: ['x-key'] }),
+      'is not mcp-lock/1',
+    ],
+    [
+      'an image without its digest',
+      (text: string) => changed(text, { type: 'package', registryType: 'oci', identifier: 'acme/x:latest' }),
+      'is not mcp-lock/1',
+    ],
+    [
+      'a coverage that nobody knows',
+      (text: string) => text.replace('"inputSchema"', '"annotations"'),
+      'is not mcp-lock/1',
+    ],
   ])('is refused: %s', (_what, spoil, says) => {
     expect(() => parseToolPin(spoil(toolPinText(lock).text))).toThrow(says);
   });
 });
+
+/** The first entry with other members in its target, whole by its digest. */
+function changed(text: string, target: JsonObject): string {
+  const { specVersion, entries } = JSON.parse(text) as { specVersion: number; entries: JsonObject[] };
+  const { integrity: _integrity, ...entry } = entries[0] ?? {};
+  const other = { ...entry, target: { ...(entry['target'] as JsonObject), ...target } };
+  return JSON.stringify({ specVersion, entries: [{ ...other, integrity: sha(other) }] });
+}
 
 function twice(text: string): string {
   const document = JSON.parse(text) as { entries: Json[] };
