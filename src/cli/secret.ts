@@ -72,9 +72,10 @@ export function secretCommand(context: Context, exit: (code: number) => void): C
 async function valueOf(context: Context, name: string): Promise<string> {
   const { stdin, print } = context;
   if (stdin.isTTY !== true || !print.isTerminal) return (await readStdin(context)).replace(/\r?\n$/, '');
-  print.note(`Type the secret ${name}, then Enter. It is not shown.`);
+  // Who sees the prompt may type at once: nothing may be shown from there on.
   const keys = readKeys(stdin, 0);
   try {
+    print.note(`Type the secret ${name}, then Enter. It is not shown.`);
     let value = '';
     for (;;) {
       const key = await keys.next(context.signal);
