@@ -61,6 +61,26 @@ describe('the table of docs/architecture.md', () => {
     expect(outside.filter((line) => /^(schema|errors|types) node:/.test(line))).toEqual([]);
   });
 
+  it('starts a command without the library: that is loaded by the commands that use it, when they run', () => {
+    const loaded = new Set<string>();
+    const load = (file: string): void => {
+      if (loaded.has(file)) return;
+      loaded.add(file);
+      const text = readFileSync(file, 'utf8');
+      // Types are gone when a file is loaded, and so is an import of nothing else.
+      for (const [, names, from] of text.matchAll(/^(?:import|export) ([^;]*?) from '(\.[^']+)'/gm)) {
+        const isOfTypes = /^type\b/.test(names ?? '') || /^\{(?:\s*type \w+,?)+\s*\}$/.test(names ?? '');
+        if (!isOfTypes) load(resolve(dirname(file), from ?? ''));
+      }
+    };
+    load(join(src, 'cli/main.ts'));
+    const rooms = [...loaded].map((file) => relative(src, file).split(sep).join('/'));
+    expect(rooms).toContain('cli/lock.ts');
+    expect(
+      rooms.filter((file) => /^(?:index|host|servers|run|dialects|schema|asks|trust\/scan)\b/.test(file)),
+    ).toEqual([]);
+  });
+
   it('finds imports at all', () => {
     expect(files.length).toBeGreaterThan(20);
     expect(files.flatMap(importsOf).length).toBeGreaterThan(files.length);

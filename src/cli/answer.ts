@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { Argument, Command, Option } from 'commander';
 import type { Answer } from '../asks/asks.ts';
 import type { PendingAsk } from '../asks/rows.ts';
@@ -10,8 +9,7 @@ import type { Json } from '../types.ts';
 import { withStore } from './asks.ts';
 import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
 import { EXIT } from './exit.ts';
-import { readKeys } from './keys.ts';
-import { KEY_GUARD } from './terminal-asks.ts';
+import { confirmed, person } from './person.ts';
 
 const REMEMBER = ['once', 'run', 'always'] as const;
 
@@ -62,7 +60,8 @@ async function answer(
     const pending = await pendingAsk(store, id);
     const given = await answerOf(pending, action, options);
     if (options.json !== true) (await import('./show-ask.ts')).showAsk(pending.ask, print);
-    if (options.digest === undefined && !(await confirmed(context, action))) {
+    // What was shown is what is answered: a person says so by a key, a script by the digest.
+    if (options.digest === undefined && !(await confirmed(context, `${action} this?`, unnamed()))) {
       print.note('Nothing was answered.');
       return EXIT.failed;
     }
@@ -80,6 +79,13 @@ async function answer(
     return EXIT.good;
   });
 }
+
+const unnamed = (): MidspanError =>
+  new MidspanError({
+    code: 'usage',
+    what: 'an answer names what it answers',
+    next: 'Give --digest from `midspan asks`, or answer on a terminal',
+  });
 
 async function pendingAsk(store: Store | undefined, id: string): Promise<PendingAsk> {
   const { shownRow } = await import('../asks/rows.ts');
@@ -122,28 +128,6 @@ async function answerOf(
   return { action, content: parseArguments(content) as { [name: string]: Json } };
 }
 
-/** What was shown is what is answered: a person says so by a key, a script by the digest. */
-async function confirmed({ print, stdin, signal }: Context, action: 'accept' | 'decline'): Promise<boolean> {
-  if (!print.isTerminal || stdin.isTTY !== true) {
-    throw new MidspanError({
-      code: 'usage',
-      what: 'an answer names what it answers',
-      next: 'Give --digest from `midspan asks`, or answer on a terminal',
-    });
-  }
-  print.note({ style: 'bold', text: `${action} this? y yes, n no` });
-  const keys = readKeys(stdin, KEY_GUARD);
-  try {
-    for (;;) {
-      const key = await keys.next(signal);
-      if (key === 'y') return true;
-      if (key === 'n' || key === 'interrupt') return false;
-    }
-  } finally {
-    keys.close();
-  }
-}
-
 function unsettled(id: string, { why, by }: { why: string; by?: string }): MidspanError {
   const what =
     {
@@ -152,13 +136,4 @@ function unsettled(id: string, { why, by }: { why: string; by?: string }): Midsp
       expired: `${id} waits no longer`,
     }[why] ?? `nothing with the id ${id} waits`;
   return new MidspanError({ code: 'usage', what, next: '`midspan asks` lists what waits' });
-}
-
-/** For the record. */
-function person(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return 'somebody';
-  }
 }

@@ -1,12 +1,10 @@
 /** What every command is given, and how it opens the host. */
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Command } from 'commander';
-import { type AskQueue, askQueue } from '../asks/queue.ts';
-import type { Config, Host, Store } from '../index.ts';
+import type { AskQueue, Config, Host, Store } from '../index.ts';
 import type { PolicyRule } from '../types.ts';
 import { MidspanError } from '../errors.ts';
 import type { Printer } from './print.ts';
-import { terminalAsks } from './terminal-asks.ts';
 
 export interface Context {
   print: Printer;
@@ -63,7 +61,7 @@ export async function withHost<T>(
   showWaiting();
   let isStarting = true;
   const store = options.calls === undefined ? false : storeOf(config);
-  const asks = options.calls === undefined ? undefined : asksFor(context, store, options.calls);
+  const asks = options.calls === undefined ? undefined : await asksFor(context, store, options.calls);
   const host = await openHost(config, {
     env,
     cwd,
@@ -105,11 +103,13 @@ export async function withHost<T>(
  * Who answers: the person at the terminal; and where the command is told to wait, whoever says `midspan answer` in time.
  * With neither, asking means no.
  */
-function asksFor(
+async function asksFor(
   context: Context,
   store: Store | false,
   { answersWithin }: { answersWithin?: number },
-): AskQueue {
+): Promise<AskQueue> {
+  const { askQueue } = await import('../asks/queue.ts');
+  const { terminalAsks } = await import('./terminal-asks.ts');
   const terminal = terminalAsks({ print: context.print, stdin: context.stdin });
   return askQueue({
     ...(store !== false && { store: store.asks }),

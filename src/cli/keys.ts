@@ -13,6 +13,8 @@ export interface Keys {
   close(): void;
 }
 
+/** Milliseconds after a question appears in which keys are not heard: they were meant for something else. */
+export const KEY_GUARD = 300;
 /** Characters of one line; what is longer is cut. */
 const LINE_MAX = 64 * 1024;
 

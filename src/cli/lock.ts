@@ -3,11 +3,11 @@ import { Command } from 'commander';
 import { MidspanError } from '../errors.ts';
 import type { AuditEvent, Config } from '../index.ts';
 import type { Lock, ServerPin } from '../trust/lock/index.ts';
-import { confirmed } from './confirm.ts';
 import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
 import { listedDifferences, printDifferences } from './diff.ts';
 import { findingsOf, lastOf, lookTwice, serversOf, type Twice } from './live.ts';
+import { confirmed } from './person.ts';
 import { recordAndWrite } from './record.ts';
 
 interface LockOptions extends CommonOptions {

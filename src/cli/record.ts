@@ -1,8 +1,6 @@
 /** Decisions of a person at the command line, in the audit of the configuration's store. */
-import { openJournal } from '../journal/journal.ts';
 import type { AuditEvent, Config } from '../index.ts';
-import { storeOf } from '../index.ts';
-import { userInfo } from 'node:os';
+import { person } from './person.ts';
 
 /**
  * Decisions that take effect when the lock file is written: recorded before, so that none holds unrecorded. A file that
@@ -14,6 +12,8 @@ export async function recordAndWrite(
   events: readonly AuditEvent[],
   write: () => Promise<void>,
 ): Promise<void> {
+  const { storeOf } = await import('../index.ts');
+  const { openJournal } = await import('../journal/journal.ts');
   const store = storeOf(config);
   if (store === false) return write();
   try {
@@ -29,14 +29,5 @@ export async function recordAndWrite(
     }
   } finally {
     store.close();
-  }
-}
-
-/** For the record. */
-export function person(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return 'somebody';
   }
 }

@@ -1,8 +1,7 @@
 /** A person's choice for each call of which nobody knows whether it ran. */
 import type { Choices, RecordedConversation } from '../journal/journal.ts';
 import type { Context } from './context.ts';
-import { readKeys } from './keys.ts';
-import { KEY_GUARD } from './terminal-asks.ts';
+import { KEY_GUARD, readKeys } from './keys.ts';
 
 type StoredCall = RecordedConversation['calls'][number];
 

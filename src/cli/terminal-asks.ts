@@ -3,7 +3,7 @@ import type { Answer, Ask } from '../asks/asks.ts';
 import type { Answerer } from '../asks/queue.ts';
 import type { PendingAsk } from '../asks/rows.ts';
 import { isRememberable } from '../trust/policy/call.ts';
-import { type Keys, readKeys, type TerminalInput } from './keys.ts';
+import { KEY_GUARD, type Keys, readKeys, type TerminalInput } from './keys.ts';
 import type { Printer } from './print.ts';
 
 export interface TerminalAsksOptions {
@@ -11,11 +11,9 @@ export interface TerminalAsksOptions {
   stdin: TerminalInput;
   /** What Ctrl-C does beside canceling the ask; the key no longer sends a signal while an ask is shown. */
   interrupt?: () => void;
-  /** Milliseconds after an ask appears in which keys are not heard: they were meant for something else. */
+  /** For `readKeys`. Default KEY_GUARD. */
   guard?: number;
 }
-
-export const KEY_GUARD = 300;
 
 /** Undefined where there is no terminal to ask on. */
 export function terminalAsks({

@@ -1,8 +1,8 @@
-/** A person's yes or no on a terminal. */
+/** The person at the command line: who it is, and a yes or no on a terminal. */
+import { userInfo } from 'node:os';
 import type { MidspanError } from '../errors.ts';
 import type { Context } from './context.ts';
-import { readKeys } from './keys.ts';
-import { KEY_GUARD } from './terminal-asks.ts';
+import { KEY_GUARD, readKeys } from './keys.ts';
 
 /** @throws `otherwise` where there is no terminal to ask on. */
 export async function confirmed(
@@ -21,5 +21,14 @@ export async function confirmed(
     }
   } finally {
     keys.close();
+  }
+}
+
+/** For the record. */
+export function person(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'somebody';
   }
 }
