@@ -1,11 +1,10 @@
-import path from 'node:path';
 import { Command } from 'commander';
 import { MidspanError } from '../errors.ts';
 import type { Approved, Lock, ServerPin } from '../trust/lock/index.ts';
 import { VERSION } from '../version.ts';
-import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
+import { type CommonOptions, configOf, type Context, examples, withCommonOptions } from './context.ts';
 import { EXIT } from './exit.ts';
-import { findingsOf, lastOf, lookAt, serversOf } from './live.ts';
+import { findingsOf, folderOf, lastOf, lookAt, serversOf } from './live.ts';
 import { lockFileOf } from './lock.ts';
 import { recordAndWrite } from './record.ts';
 
@@ -33,9 +32,10 @@ async function approve(
   context: Context,
   label: string,
   tool: string | undefined,
-  { config: file, digest, json }: ApproveOptions,
+  options: ApproveOptions,
 ): Promise<number> {
-  const { print, env, cwd } = context;
+  const { print } = context;
+  const { digest, json } = options;
   if (!/^sha256-[A-Za-z0-9+/]{43}=$/.test(digest)) {
     throw new MidspanError({
       code: 'usage',
@@ -43,9 +43,8 @@ async function approve(
       next: `Give the one that \`midspan diff ${label}\` prints: sha256- and 44 characters`,
     });
   }
-  const { loadConfig } = await import('../index.ts');
   const { approveDigest, identityOf, readLock, writeLock } = await import('../trust/lock/index.ts');
-  const config = await loadConfig({ cwd, env, ...(file !== undefined && { path: file }) });
+  const config = await configOf(context, options);
   const lockFile = lockFileOf(config);
   const lock = await readLock(lockFile);
   const [spec] = serversOf(config, [label]);
@@ -58,7 +57,7 @@ async function approve(
       next: `\`midspan lock ${label}\` reviews it whole`,
     });
   }
-  const identity = identityOf(spec, config.path === undefined ? undefined : path.dirname(config.path));
+  const identity = identityOf(spec, folderOf(config));
   // What else of the server was accepted unseen stays so: one thing that was read does not change that.
   const { how } = before.reviewed;
   const reviewed: ServerPin['reviewed'] = { at: new Date().toISOString().slice(0, 10), how };

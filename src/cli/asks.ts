@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { PendingAsk } from '../asks/rows.ts';
 import { MidspanError } from '../errors.ts';
 import type { Config, Store } from '../index.ts';
-import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
+import { type CommonOptions, configOf, type Context, examples, withCommonOptions } from './context.ts';
 import { EXIT } from './exit.ts';
 
 /** `midspan asks`: what waits for a person, in any process that uses the store of this configuration. */
@@ -45,12 +45,12 @@ async function pendingAsks(store: Store | undefined): Promise<PendingAsk[]> {
 
 /** The store of the configuration; undefined when there is none yet. It is closed afterwards. */
 export async function withStore<T>(
-  { cwd, env }: Pick<Context, 'cwd' | 'env'>,
-  { config: path }: Pick<CommonOptions, 'config'>,
+  context: Pick<Context, 'cwd' | 'env'>,
+  options: Pick<CommonOptions, 'config'>,
   use: (store: Store | undefined, config: Config) => Promise<T>,
 ): Promise<T> {
-  const { loadConfig, storeOf } = await import('../index.ts');
-  const config = await loadConfig({ cwd, env, ...(path !== undefined && { path }) });
+  const { storeOf } = await import('../index.ts');
+  const config = await configOf(context, options);
   const store = storeOf(config);
   if (store === false) throw new MidspanError({ code: 'internal', what: 'the configuration has no file' });
   try {

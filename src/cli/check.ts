@@ -1,22 +1,17 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { MidspanError } from '../errors.ts';
 import type { Config } from '../index.ts';
 import type { Finding } from '../trust/findings.ts';
 import type { Change, Lock, ServerPin } from '../trust/lock/index.ts';
-import type { Review } from '../trust/diff/index.ts';
 import type { ServerSpec, Surface } from '../types.ts';
-import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
+import { configOf, type Context, examples, withCommonOptions } from './context.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
-import { findingsOf, lookTwice, serversOf } from './live.ts';
+import { findingsOf, folderOf, lookTwice, serversOf } from './live.ts';
 import { lockFileOf } from './lock.ts';
+import { type FormatOptions, formatOption, printForPrograms } from './reviews.ts';
 
-const FORMATS = ['text', 'json', 'markdown', 'sarif'] as const;
-
-interface CheckOptions extends CommonOptions {
+interface CheckOptions extends FormatOptions {
   live?: boolean;
-  format: (typeof FORMATS)[number];
 }
 
 /** `midspan check`: for CI. The lock against itself and the configuration; with --live against the servers. */
@@ -27,11 +22,7 @@ export function checkCommand(context: Context, exit: (code: number) => void): Co
     )
     .argument('[labels...]', 'servers; default: all')
     .option('--live', 'list every server in two processes, as two clients in two locales and time zones')
-    .addOption(
-      new Option('--format <form>', 'markdown is for a comment on a pull request')
-        .choices(FORMATS)
-        .default('text'),
-    )
+    .addOption(formatOption())
     .addHelpText('after', examples('check', 'check --live', 'check --format sarif > midspan.sarif'))
     .action(async (labels: string[], options: CheckOptions) => {
       exit(await check(context, labels, options));
@@ -39,14 +30,9 @@ export function checkCommand(context: Context, exit: (code: number) => void): Co
 }
 
 async function check(context: Context, labels: readonly string[], options: CheckOptions): Promise<number> {
-  const { print, env, cwd } = context;
-  const { loadConfig } = await import('../index.ts');
+  const { print } = context;
   const { readLock } = await import('../trust/lock/index.ts');
-  const config = await loadConfig({
-    cwd,
-    env,
-    ...(options.config !== undefined && { path: options.config }),
-  });
+  const config = await configOf(context, options);
   const file = lockFileOf(config);
   const lock = await readLock(file);
   const specs = serversOf(config, labels);
@@ -63,7 +49,11 @@ async function check(context: Context, labels: readonly string[], options: Check
       note: live.notes.get(label),
     }),
   );
-  await show(context, file, reviews, options, live.failures.length);
+  if (!(await printForPrograms(context, reviews, file, options))) {
+    const view = await import('../trust/diff/index.ts');
+    for (const line of view.diffText(reviews)) print.line(...line);
+    print.note(`${view.summaryOf(reviews, live.failures.length)}.`);
+  }
   for (const error of live.failures) print.note({ style: 'red', text: 'not verified' }, ` ${error.message}`);
   if (reviews.some(({ waiting }) => waiting > 0)) return EXIT.needsApproval;
   const [failure] = live.failures;
@@ -72,12 +62,12 @@ async function check(context: Context, labels: readonly string[], options: Check
 
 /** What can be said without starting anything. */
 async function offlineChanges(
-  { path: file, trust }: Config,
+  config: Config,
   lock: Lock | undefined,
   specs: readonly ServerSpec[],
 ): Promise<Map<string, Change[]>> {
   const { compare, identityOf, openFindings, surfaceOf } = await import('../trust/lock/index.ts');
-  const base = file === undefined ? undefined : path.dirname(file);
+  const base = folderOf(config);
   const stored = specs.flatMap((spec) => {
     const pin = lock?.servers[spec.label];
     return pin === undefined ? [] : [{ spec, pin, surface: surfaceOf(pin), approved: true }];
@@ -105,7 +95,7 @@ async function offlineChanges(
     const { pin, surface } = known;
     const open = openFindings(pin, findings.get(spec.label) ?? []);
     changes.set(spec.label, [
-      ...compare(pin, { identity, surface }, { profile: trust.profile }),
+      ...compare(pin, { identity, surface }, { profile: config.trust.profile }),
       ...findingChanges(pin, open),
     ]);
   }
@@ -178,23 +168,4 @@ async function liveChanges(
     }
   }
   return live;
-}
-
-async function show(
-  { print, cwd }: Context,
-  file: string,
-  reviews: readonly Review[],
-  { json, format }: CheckOptions,
-  unreached: number,
-): Promise<void> {
-  const view = await import('../trust/diff/index.ts');
-  if (json === true || format === 'json') print.json(view.diffJson(reviews));
-  else if (format === 'markdown') print.text(view.diffMarkdown(reviews));
-  else if (format === 'sarif') {
-    const lockText = await readFile(file, 'utf8').catch(() => '');
-    print.json(view.diffSarif(reviews, { path: path.relative(cwd, file), lockText }));
-  } else {
-    for (const line of view.diffText(reviews)) print.line(...line);
-    print.note(`${view.summaryOf(reviews, unreached)}.`);
-  }
 }

@@ -34,11 +34,20 @@ export function withCommonOptions(command: Command): Command {
 export const examples = (...lines: string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ midspan ${line}`).join('\n')}\n`;
 
+/** The configuration that a command is about. */
+export async function configOf(
+  { cwd, env }: Pick<Context, 'cwd' | 'env'>,
+  { config: path }: Pick<CommonOptions, 'config'>,
+): Promise<Config> {
+  const { loadConfig } = await import('../index.ts');
+  return loadConfig({ cwd, env, ...(path !== undefined && { path }) });
+}
+
 /** Opens the configured servers, or only one of them, and closes them whatever happens. */
 export async function withHost<T>(
   context: Context,
   options: {
-    config?: string | undefined;
+    config?: string;
     only?: string;
     patient?: boolean;
     strict?: readonly string[];
@@ -50,8 +59,8 @@ export async function withHost<T>(
   use: (host: Host, config: Config) => Promise<T>,
 ): Promise<T> {
   const { print, env, cwd, signal } = context;
-  const { loadConfig, openHost, storeOf } = await import('../index.ts');
-  const all = await loadConfig({ cwd, env, ...(options.config !== undefined && { path: options.config }) });
+  const { openHost, storeOf } = await import('../index.ts');
+  const all = await configOf(context, options);
   const config = options.only === undefined ? all : { ...all, servers: [serverOf(all, options.only)] };
   const waiting = new Set(
     config.servers.filter(({ disabled }) => disabled !== true).map(({ label }) => label),

@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { MidspanError } from '../errors.ts';
 import type { Config } from '../index.ts';
 import type { ServerSpec, Surface } from '../types.ts';
@@ -8,17 +6,11 @@ import type { FirstUse, Review } from '../trust/diff/index.ts';
 import type { Finding } from '../trust/findings.ts';
 import type { Change, Identity, Lock, ServerPin } from '../trust/lock/index.ts';
 import { VERSION } from '../version.ts';
-import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
+import { configOf, type Context, examples, withCommonOptions } from './context.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
-import { findingsOf, lastOf, lookAt, serversOf } from './live.ts';
+import { findingsOf, folderOf, lastOf, lookAt, serversOf } from './live.ts';
 import type { Printer } from './print.ts';
-
-const FORMATS = ['text', 'json', 'markdown', 'sarif'] as const;
-
-interface DiffOptions extends CommonOptions {
-  full?: boolean;
-  format: (typeof FORMATS)[number];
-}
+import { type FormatOptions, formatOption, printForPrograms } from './reviews.ts';
 
 /** `midspan diff`: what changed since it was approved, or all of it where nothing was. */
 export function diffCommand(context: Context, exit: (code: number) => void): Command {
@@ -28,11 +20,7 @@ export function diffCommand(context: Context, exit: (code: number) => void): Com
     )
     .argument('[labels...]', 'servers; default: all')
     .option('--full', 'show unchanged text, too')
-    .addOption(
-      new Option('--format <form>', 'markdown is for a comment on a pull request')
-        .choices(FORMATS)
-        .default('text'),
-    )
+    .addOption(formatOption())
     .addHelpText(
       'after',
       examples(
@@ -42,7 +30,7 @@ export function diffCommand(context: Context, exit: (code: number) => void): Com
         'diff --format sarif > midspan.sarif',
       ),
     )
-    .action(async (labels: string[], options: DiffOptions) => {
+    .action(async (labels: string[], options: FormatOptions) => {
       exit(await diff(context, labels, options));
     });
 }
@@ -53,18 +41,13 @@ export interface Difference {
   first?: FirstUse;
 }
 
-async function diff(context: Context, labels: readonly string[], options: DiffOptions): Promise<number> {
-  const { print, env, cwd } = context;
-  const { loadConfig } = await import('../index.ts');
+async function diff(context: Context, labels: readonly string[], options: FormatOptions): Promise<number> {
+  const { print } = context;
   const { readLock } = await import('../trust/lock/index.ts');
-  const config = await loadConfig({
-    cwd,
-    env,
-    ...(options.config !== undefined && { path: options.config }),
-  });
+  const config = await configOf(context, options);
   const lock = config.trust.lock === undefined ? undefined : await readLock(config.trust.lock);
   const { found, failures } = await differences(context, config, lock, serversOf(config, labels));
-  await show(context, config, found, options, failures.length);
+  await show(context, config.trust.lock, found, options, failures.length);
   for (const error of failures) print.note({ style: 'red', text: 'failed' }, ` ${error.message}`);
   const [failure] = failures;
   if (failure !== undefined) return exitCodeOf(failure);
@@ -80,7 +63,7 @@ async function differences(
 ): Promise<{ found: Difference[]; failures: MidspanError[] }> {
   const { compare, identityOf } = await import('../trust/lock/index.ts');
   const { reviewOf } = await import('../trust/diff/index.ts');
-  const base = config.path === undefined ? undefined : path.dirname(config.path);
+  const base = folderOf(config);
   const subjects = specs.map((spec) => ({
     spec,
     pin: lock?.servers[spec.label],
@@ -111,14 +94,14 @@ async function differences(
 /** What servers listed, the last time above all, beside what was approved of them. By label. */
 export async function listedDifferences(
   { env }: Context,
-  { path: file, trust }: Config,
+  config: Config,
   lock: Lock | undefined,
   listed: readonly { spec: ServerSpec; surfaces: readonly Surface[] }[],
 ): Promise<Map<string, Difference>> {
   const { compare, identityOf } = await import('../trust/lock/index.ts');
   const { reviewOf } = await import('../trust/diff/index.ts');
   const { scanConfig } = await import('../trust/scan/config.ts');
-  const base = file === undefined ? undefined : path.dirname(file);
+  const base = folderOf(config);
   const findings = await findingsOf(
     listed.map(({ spec, surfaces }) => ({
       spec,
@@ -137,7 +120,7 @@ export async function listedDifferences(
       continue;
     }
     const lists = surfaces.map((surface) =>
-      compare(pin, { identity, surface }, { profile: trust.profile }).map((change) =>
+      compare(pin, { identity, surface }, { profile: config.trust.profile }).map((change) =>
         withFindings(change, own),
       ),
     );
@@ -192,26 +175,21 @@ async function firstDifference(
 }
 
 async function show(
-  { print, cwd }: Context,
-  { trust }: Config,
+  context: Context,
+  lockFile: string | undefined,
   found: readonly Difference[],
-  { json, format, full = false }: DiffOptions,
+  options: FormatOptions,
   unreached: number,
 ): Promise<void> {
-  const view = await import('../trust/diff/index.ts');
+  const { print } = context;
   const reviews = found.map(({ review }) => review);
-  if (json === true || format === 'json') print.json(view.diffJson(reviews));
-  else if (format === 'markdown') print.text(view.diffMarkdown(reviews, { full }));
-  else if (format === 'sarif') {
-    const lockText = trust.lock === undefined ? '' : await readFile(trust.lock, 'utf8').catch(() => '');
-    print.json(view.diffSarif(reviews, { path: path.relative(cwd, trust.lock ?? ''), lockText }));
-  } else {
-    await printDifferences(print, found, full);
-    const isFirst = found.some(({ first }) => first !== undefined);
-    print.note(
-      `${view.summaryOf(reviews, unreached)}.${isFirst ? ' `midspan lock` approves what was never approved, after a review.' : ''}`,
-    );
-  }
+  if (await printForPrograms(context, reviews, lockFile, options)) return;
+  const { summaryOf } = await import('../trust/diff/index.ts');
+  await printDifferences(print, found, options.full === true);
+  const isFirst = found.some(({ first }) => first !== undefined);
+  print.note(
+    `${summaryOf(reviews, unreached)}.${isFirst ? ' `midspan lock` approves what was never approved, after a review.' : ''}`,
+  );
 }
 
 /** First screens and changes, for a person to read. */

@@ -1,4 +1,5 @@
 /** What servers list right now, for review and comparison: read from them, never through what is approved. */
+import path from 'node:path';
 import type { Finding } from '../trust/findings.ts';
 import type { ServerSpec, Surface } from '../types.ts';
 import type { Config } from '../index.ts';
@@ -116,20 +117,18 @@ export function serversOf({ servers }: Config, labels: readonly string[]): Serve
   return labels.length === 0 ? enabled : enabled.filter(({ label }) => labels.includes(label));
 }
 
+/** Where the configuration stands; what is reached is written down from there. */
+export const folderOf = ({ path: file }: Config): string | undefined =>
+  file === undefined ? undefined : path.dirname(file);
+
 export const lastOf = (surfaces: readonly Surface[]): Surface => surfaces.at(-1) ?? { serverInfo: {} };
 
 /** Everything that a scan finds in what servers list, across servers too, by label. */
 export async function findingsOf(
   listed: readonly { spec: ServerSpec; surface: Surface; approved?: boolean }[],
 ): Promise<Map<string, Finding[]>> {
-  const { scanAcross, scanServer } = await import('../trust/scan/scan.ts');
-  const scanned = listed.map(({ spec: { label }, surface, approved = false }) => ({
-    label,
-    surface,
-    approved,
-  }));
-  const across = scanAcross(scanned);
-  return new Map(
-    scanned.map((each) => [each.label, [...scanServer(each), ...(across.get(each.label) ?? [])]]),
+  const { scanAll } = await import('../trust/scan/scan.ts');
+  return scanAll(
+    listed.map(({ spec: { label }, surface, approved = false }) => ({ label, surface, approved })),
   );
 }

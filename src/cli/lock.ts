@@ -3,10 +3,10 @@ import { Command } from 'commander';
 import { MidspanError } from '../errors.ts';
 import type { AuditEvent, Config } from '../index.ts';
 import type { Lock, ServerPin } from '../trust/lock/index.ts';
-import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
+import { type CommonOptions, configOf, type Context, examples, withCommonOptions } from './context.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
 import { listedDifferences, printDifferences } from './diff.ts';
-import { findingsOf, lastOf, lookTwice, serversOf, type Twice } from './live.ts';
+import { findingsOf, folderOf, lastOf, lookTwice, serversOf, type Twice } from './live.ts';
 import { confirmed } from './person.ts';
 import { recordAndWrite } from './record.ts';
 
@@ -27,14 +27,9 @@ export function lockCommand(context: Context, exit: (code: number) => void): Com
 }
 
 async function lock(context: Context, labels: readonly string[], options: LockOptions): Promise<number> {
-  const { print, env, cwd } = context;
-  const { loadConfig } = await import('../index.ts');
+  const { print } = context;
   const { readLock, writeLock } = await import('../trust/lock/index.ts');
-  const config = await loadConfig({
-    cwd,
-    env,
-    ...(options.config !== undefined && { path: options.config }),
-  });
+  const config = await configOf(context, options);
   const file = lockFileOf(config);
   const before = await readLock(file);
   const specs = serversOf(config, labels);
@@ -105,13 +100,13 @@ interface Pinned {
 }
 
 async function pinAll(
-  { path: file }: Config,
+  config: Config,
   before: Lock | undefined,
   found: readonly Extract<Twice, { surfaces: unknown }>[],
   how: ServerPin['reviewed']['how'],
 ): Promise<Pinned[]> {
   const { openFindings, pinServer, settlePin } = await import('../trust/lock/index.ts');
-  const base = file === undefined ? undefined : path.dirname(file);
+  const base = folderOf(config);
   const at = new Date().toISOString().slice(0, 10);
   const findings = await findingsOf(found.map(({ spec, surfaces }) => ({ spec, surface: lastOf(surfaces) })));
   return found.map(({ spec, surfaces }) => {

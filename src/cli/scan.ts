@@ -3,9 +3,9 @@ import { MidspanError } from '../errors.ts';
 import { type Finding, judge, type Judgement } from '../trust/findings.ts';
 import type { ServerSpec } from '../types.ts';
 import { VERSION } from '../version.ts';
-import { type CommonOptions, type Context, examples, withCommonOptions } from './context.ts';
+import { type CommonOptions, configOf, type Context, examples, withCommonOptions } from './context.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
-import { lookAt, serversOf } from './live.ts';
+import { findingsOf, lookAt, serversOf } from './live.ts';
 import type { Part, Printer } from './print.ts';
 import type { Found, Measured } from './scan-measure.ts';
 
@@ -81,25 +81,15 @@ async function scanServers(
   labels: readonly string[],
   options: ScanOptions,
 ): Promise<number> {
-  const { print, env, cwd } = context;
-  const { loadConfig } = await import('../index.ts');
-  const { scanAcross, scanServer } = await import('../trust/scan/scan.ts');
+  const { print, env } = context;
   const { scanConfig } = await import('../trust/scan/config.ts');
-  const config = await loadConfig({
-    cwd,
-    env,
-    ...(options.config !== undefined && { path: options.config }),
-  });
+  const config = await configOf(context, options);
   const wanted = serversOf(config, labels);
   // Texts about other servers show only beside them.
   const specs = serversOf(config, []);
   const looked = await lookAt(context, specs, { name: 'midspan', version: VERSION });
-  const scanned = looked.flatMap((look) =>
-    'error' in look ? [] : [{ label: look.spec.label, surface: look.surfaces[1] }],
-  );
-  const across = scanAcross(scanned);
-  const listed = new Map(
-    scanned.map((server) => [server.label, [...scanServer(server), ...(across.get(server.label) ?? [])]]),
+  const listed = await findingsOf(
+    looked.flatMap((look) => ('error' in look ? [] : [{ spec: look.spec, surface: look.surfaces[1] }])),
   );
   const reports = wanted.map((spec) => report(spec, scanConfig(spec, env), listed.get(spec.label) ?? []));
   const failures = looked.flatMap((look) =>

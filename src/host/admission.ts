@@ -17,7 +17,7 @@ import {
   type Lock,
   type ServerPin,
 } from '../trust/lock/index.ts';
-import { scanAcross, type Scanned, scanServer } from '../trust/scan/scan.ts';
+import { scanAll } from '../trust/scan/scan.ts';
 import type { JsonObject, ServerSpec, Surface, ToolDefinition, ToolLabel, TrustSettings } from '../types.ts';
 
 export type { Admission, Change };
@@ -117,7 +117,12 @@ export class Admissions {
       );
     }
     const findings =
-      this.pinnedBy === 'lock' ? new Map<string, Finding[]>() : scanAll(listings, this.#natives);
+      this.pinnedBy === 'lock'
+        ? new Map<string, Finding[]>()
+        : scanAll(
+            listings.map(({ spec, surface }) => ({ label: spec.label, surface })),
+            this.#natives,
+          );
     return new Map(
       listings.map(({ spec, surface }) => [
         spec.label,
@@ -161,11 +166,3 @@ export class Admissions {
 /** Labels are a stranger's text: `constructor` is one like any other. */
 const pinOf = ({ servers }: Lock, label: string): ServerPin | undefined =>
   Object.hasOwn(servers, label) ? servers[label] : undefined;
-
-function scanAll(listings: readonly Listing[], natives: readonly string[]): Map<string, Finding[]> {
-  const scanned: Scanned[] = listings.map(({ spec, surface }) => ({ label: spec.label, surface }));
-  const across = scanAcross(scanned, natives);
-  return new Map(
-    scanned.map((each) => [each.label, [...scanServer(each), ...(across.get(each.label) ?? [])]]),
-  );
-}

@@ -1,13 +1,14 @@
 /** The scan. Pure: no I/O, same input, same findings in the same order. */
 import type { Finding } from '../findings.ts';
 import type { Surface } from '../../types.ts';
+import { scanAcross } from './across.ts';
+import { scanServer } from './engine.ts';
 import { readText } from './leaf.ts';
 import { ALL_RULES, NEW_HOST } from './rules.ts';
 import { findingsOfHosts } from './hosts.ts';
 
-export { scanAcross } from './across.ts';
 export { drawHidden } from './draw.ts';
-export { scanServer } from './engine.ts';
+export { scanAcross, scanServer };
 export { cleanResultText } from './results.ts';
 
 /** Changes whenever a rule does, so that a lock can say what it was reviewed with. */
@@ -18,6 +19,17 @@ export interface Scanned {
   surface: Surface;
   /** True: its definitions were reviewed before (cross-server rules then ask instead of withholding). */
   approved?: boolean;
+}
+
+/** Everything that is found in what servers list, in each alone and in all together, by label. */
+export function scanAll(
+  servers: readonly Scanned[],
+  builtins: readonly string[] = [],
+): Map<string, Finding[]> {
+  const across = scanAcross(servers, builtins);
+  return new Map(
+    servers.map((server) => [server.label, [...scanServer(server), ...(across.get(server.label) ?? [])]]),
+  );
 }
 
 /** Rules over the new text of one leaf, for diffs: with where it stands, and the hosts that it names as notes. */
