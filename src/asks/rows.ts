@@ -1,5 +1,6 @@
 /** Where asks stand while they wait, so that whoever answers first settles them for everybody. */
 import { canonicalJson, sha256Hex } from '../canonical.ts';
+import type { AskRow, AskRows } from '../store/asks.ts';
 import type { Answer, Ask } from './asks.ts';
 
 /** An ask that waits. Exactly what is shown; nothing of it changes while it waits. */
@@ -14,30 +15,8 @@ export interface PendingAsk {
   deadline: number;
 }
 
-/** A settled ask's answer is in `answer`; one that expired or whose asker went away has a cancel or decline there. */
-export interface AskRow {
-  id: string;
-  digest: string;
-  /** JSON of the `Ask`. */
-  ask: string;
-  created: number;
-  deadline: number;
-  run?: string;
-  /** JSON of the `Answer`. */
-  answer?: string;
-  answeredBy?: string;
-  answeredAt?: number;
-}
-
-/** Rows of one store. A store of files may be shared by processes: `answer` is atomic. Every method may throw. */
-export interface AskRows {
-  insert(row: AskRow): void;
-  /** Unanswered and not past their deadline, oldest first. */
-  pending(now: number): AskRow[];
-  read(id: string): AskRow | undefined;
-  /** Settles a row that has this digest and no answer yet. False when there is no such row. */
-  answer(id: string, digest: string, answer: string, by: string, at: number): boolean;
-}
+/** The rows of one store, in files or in memory. */
+export type { AskRow, AskRows };
 
 export function memoryRows(): AskRows {
   const rows = new Map<string, AskRow>();

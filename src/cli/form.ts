@@ -1,4 +1,5 @@
 /** The fields of a form that a server wants filled (MCP elicitation), drawn for a person. */
+import { objectOf } from '../schema/keywords.ts';
 import type { Json, JsonObject } from '../types.ts';
 import type { Printer } from './print.ts';
 
@@ -13,9 +14,9 @@ const FIELDS_MAX = 100;
 
 export function fieldsOf(schema: JsonObject): Field[] {
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  return Object.entries(asObject(schema['properties']))
+  return Object.entries(objectOf(schema['properties']))
     .slice(0, FIELDS_MAX)
-    .map(([name, field]) => ({ name, field: asObject(field), isRequired: required.includes(name) }));
+    .map(([name, field]) => ({ name, field: objectOf(field), isRequired: required.includes(name) }));
 }
 
 /** @param isSecret it asks for what a form must not ask for (MCP elicitation, "sensitive information"). */
@@ -50,7 +51,7 @@ export function optionsOf(field: JsonObject): { value: string; title: string }[]
   const branches = field['oneOf'] ?? field['anyOf'];
   if (!Array.isArray(branches)) return undefined;
   return branches
-    .map(asObject)
+    .map(objectOf)
     .map((one) => ({ value: words(one['const']), title: words(one['title'] ?? one['const']) }));
 }
 
@@ -76,6 +77,3 @@ function wordOf(type: Json | undefined): string {
 
 const words = (value: Json | undefined): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? null);
-
-export const asObject = (value: Json | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { suggestion } from '../config/problems.ts';
 import { MidspanError } from '../errors.ts';
 import type { Config } from '../index.ts';
+import { isObject } from '../mcp/message.ts';
 import type { Decided, LabelSource, PolicyCall, Taint } from '../trust/policy/policy.ts';
 import type { JsonObject, PolicyRule, ToolLabel } from '../types.ts';
 import { withStore } from './asks.ts';
@@ -187,8 +188,4 @@ export function ruleLine(
     { style: STYLES[action], text: action },
     `  ${conditions.join('; ')}${reason === undefined ? '' : ` (${reason})`}`,
   ];
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

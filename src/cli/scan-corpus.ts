@@ -5,6 +5,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { MidspanError, messageOf } from '../errors.ts';
+import { isObject } from '../schema/keywords.ts';
 import type { Asked } from '../trust/scan/ask.ts';
 import type { Scanned } from '../trust/scan/scan.ts';
 import type { Json, JsonObject, Surface } from '../types.ts';
@@ -165,7 +166,3 @@ const text = (value: Json | undefined): string | undefined => (typeof value === 
 
 const objects = (value: Json | undefined): JsonObject[] =>
   Array.isArray(value) ? value.filter((item) => isObject(item)) : [];
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

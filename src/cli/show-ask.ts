@@ -1,6 +1,7 @@
 /** An ask, drawn for a person: in full, and nothing of it acts on the terminal. */
 import { domainToUnicode } from 'node:url';
 import type { Ask } from '../asks/asks.ts';
+import { pointerTo } from '../schema/reference.ts';
 import { scanAsk } from '../trust/scan/ask.ts';
 import { SECRET_INPUT } from '../trust/scan/schema-inputs.ts';
 import { fieldsOf, showField } from './form.ts';
@@ -36,7 +37,7 @@ function showFields(form: Ask & { kind: 'form' }, print: Pick<Printer, 'note'>):
     rule === SECRET_INPUT.id ? [`${pointer}/`] : [],
   );
   for (const field of fieldsOf(form.schema)) {
-    const place = `/schema/properties/${field.name.replaceAll('~', '~0').replaceAll('/', '~1')}/`;
+    const place = `${pointerTo('/schema/properties', field.name)}/`;
     showField(
       field,
       places.some((at) => at.startsWith(place)),

@@ -3,7 +3,8 @@ import type { Answer } from '../asks/asks.ts';
 import { validate } from '../schema/index.ts';
 import type { Json, JsonObject } from '../types.ts';
 import type { Keys } from './keys.ts';
-import { asObject, fieldsOf, optionsOf } from './form.ts';
+import { objectOf } from '../schema/keywords.ts';
+import { fieldsOf, optionsOf } from './form.ts';
 import type { Printer } from './print.ts';
 
 const DECLINED: Answer = { action: 'decline', reason: 'the person at the terminal said no' };
@@ -74,7 +75,7 @@ function valueOf(text: string, field: JsonObject): Json {
     case 'integer':
       return Number.isFinite(Number(text)) ? Number(text) : text;
     case 'array':
-      return text.split(',').map((item) => chosen(item.trim(), asObject(field['items'])));
+      return text.split(',').map((item) => chosen(item.trim(), objectOf(field['items'])));
     default:
       return chosen(text, field);
   }

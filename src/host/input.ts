@@ -2,6 +2,7 @@
 import type { Answer, Ask, Asks } from '../asks/asks.ts';
 import type { AnswerInput, InputContext, InputRequest } from '../mcp/input.ts';
 import { validate } from '../schema/index.ts';
+import { objectOf } from '../schema/keywords.ts';
 import { scanAsk } from '../trust/scan/ask.ts';
 import type { Json, JsonObject } from '../types.ts';
 
@@ -44,7 +45,7 @@ function ruleAgainst(ask: Ask): string | undefined {
 function toAsk({ params }: InputRequest, { label, tool }: InputContext): Parameters<Asks['ask']>[0] {
   const common = { label, ...(tool !== undefined && { tool }), message: text(params['message']) };
   if (params['mode'] === 'url') return { kind: 'url', ...common, url: text(params['url']) };
-  return { kind: 'form', ...common, schema: asObject(params['requestedSchema']) };
+  return { kind: 'form', ...common, schema: objectOf(params['requestedSchema']) };
 }
 
 function settle(
@@ -62,7 +63,7 @@ function settle(
     return { action: answer.action };
   }
   if (params['mode'] === 'url') return { action: 'accept' };
-  const schema = asObject(params['requestedSchema']);
+  const schema = objectOf(params['requestedSchema']);
   const content = withDefaults(schema, answer.content ?? {});
   const verdict = validate({ type: 'object', ...schema }, content);
   if (verdict.ok !== true) {
@@ -75,8 +76,8 @@ function settle(
 
 /** Fields that were left open take the form's defaults (MCP elicitation, SEP-1034). */
 function withDefaults(schema: JsonObject, content: JsonObject): JsonObject {
-  const defaults = Object.entries(asObject(schema['properties'])).flatMap(([name, field]) => {
-    const value = asObject(field)['default'];
+  const defaults = Object.entries(objectOf(schema['properties'])).flatMap(([name, field]) => {
+    const value = objectOf(field)['default'];
     return value === undefined ? [] : [[name, value] as const];
   });
   return Object.fromEntries([...defaults, ...Object.entries(content)]);
@@ -86,6 +87,3 @@ function withDefaults(schema: JsonObject, content: JsonObject): JsonObject {
 const isWebAddress = (url: string): boolean => /^https?:/i.test(url) && URL.canParse(url);
 
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
-
-const asObject = (value: Json | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};

@@ -4,7 +4,8 @@
  */
 import { sha256Hex } from '../canonical.ts';
 import type { Call, ContentBlock } from '../dialects/dialect.ts';
-import type { JsonObject, ToolResult } from '../types.ts';
+import { isObject } from '../mcp/message.ts';
+import type { ToolResult } from '../types.ts';
 import type { NativeFunction } from './natives.ts';
 
 export const READ_RESULT = 'read_result';
@@ -157,8 +158,4 @@ function textIn(bytes: Buffer): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

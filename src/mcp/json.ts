@@ -4,10 +4,13 @@ import type { Json } from '../types.ts';
 
 export class JsonLimitError extends Error {}
 
-/** @throws SyntaxError for what is not JSON; JsonLimitError for JSON over our limits */
-export function parseJson(text: string): Json {
+/**
+ * @param depth levels of nesting, at most. @param most arrays and objects, at most. Those of a message by default.
+ * @throws SyntaxError for what is not JSON; JsonLimitError for JSON over the limits
+ */
+export function parseJson(text: string, depth = MESSAGE_DEPTH, most = MESSAGE_VALUES): Json {
   // Anything shorter cannot be nested that deeply.
-  if (text.length > 2 * MESSAGE_DEPTH) checkNesting(text);
+  if (text.length > 2 * depth) checkNesting(text, depth, most);
   return JSON.parse(text) as Json;
 }
 
@@ -19,7 +22,7 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
 /** Strings are skipped by native searches as far as they have no escapes, so that large texts cost little. */
-function checkNesting(text: string): void {
+function checkNesting(text: string, deepest: number, most: number): void {
   let depth = 0;
   let values = 0;
   let escape = text.indexOf('\\');
@@ -36,10 +39,8 @@ function checkNesting(text: string): void {
       case OPEN_OBJECT:
         depth += 1;
         values += 1;
-        if (depth > MESSAGE_DEPTH)
-          throw new JsonLimitError(`a message nested deeper than ${MESSAGE_DEPTH} levels`);
-        if (values > MESSAGE_VALUES)
-          throw new JsonLimitError(`a message of more than ${MESSAGE_VALUES} arrays and objects`);
+        if (depth > deepest) throw new JsonLimitError(`a message nested deeper than ${deepest} levels`);
+        if (values > most) throw new JsonLimitError(`a message of more than ${most} arrays and objects`);
         break;
       case CLOSE_ARRAY:
       case CLOSE_OBJECT:

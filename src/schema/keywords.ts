@@ -184,6 +184,9 @@ export function subschemas(schema: JsonObject): [string[], Schema][] {
   return found;
 }
 
+/** What is no object has no members. */
+export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
+
 /** Equality as JSON Schema means it: member order is of no account. */
 export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;

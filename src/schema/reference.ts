@@ -73,7 +73,12 @@ export function pointerTokens(fragment: string): string[] {
 }
 
 export function pointer(tokens: readonly string[]): string {
-  return tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  return tokens.reduce(pointerTo, '');
+}
+
+/** A JSON pointer (RFC 6901), one member further. */
+export function pointerTo(at: string, name: string): string {
+  return `${at}/${/[~/]/.test(name) ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name}`;
 }
 
 /** A pointer as a URI fragment that every reader of `$ref` resolves. */

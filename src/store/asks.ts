@@ -2,30 +2,34 @@
 import type { Processes } from './processes.ts';
 import type { Row, Sqlite } from './sqlite.ts';
 
-export interface StoredAsk {
+/** A settled ask's answer is in `answer`; one that expired or whose asker went away has a cancel or decline there. */
+export interface AskRow {
   id: string;
+  /** Of everything that is shown. */
   digest: string;
-  /** JSON. */
+  /** JSON of the `Ask` of asks/. */
   ask: string;
+  /** Milliseconds since 1970. */
   created: number;
   deadline: number;
   run?: string;
-  /** JSON. */
+  /** JSON of the `Answer` of asks/. */
   answer?: string;
   answeredBy?: string;
   answeredAt?: number;
 }
 
-export interface AskTable {
-  insert(ask: StoredAsk): void;
+/** Rows of one store. A store of files may be shared by processes: `answer` is atomic. Every method may throw. */
+export interface AskRows {
+  insert(row: AskRow): void;
   /** Unanswered, not past their deadline, and with somebody who still waits; oldest first. */
-  pending(now: number): StoredAsk[];
-  read(id: string): StoredAsk | undefined;
-  /** Settles an ask that has this digest and no answer yet. False when there is no such ask. */
+  pending(now: number): AskRow[];
+  read(id: string): AskRow | undefined;
+  /** Settles a row that has this digest and no answer yet. False when there is no such row. */
   answer(id: string, digest: string, answer: string, by: string, at: number): boolean;
 }
 
-export function askTable(db: Sqlite, processes: Processes): AskTable {
+export function askTable(db: Sqlite, processes: Processes): AskRows {
   return {
     insert({ id, digest, ask, created, deadline, run, answer, answeredBy, answeredAt }) {
       db.run(
@@ -65,7 +69,7 @@ export function askTable(db: Sqlite, processes: Processes): AskTable {
   };
 }
 
-function askOf(row: Row): StoredAsk {
+function askOf(row: Row): AskRow {
   const { run, answer, answered_by: by, answered_at: at } = row;
   return {
     id: String(row['id']),

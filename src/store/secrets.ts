@@ -7,7 +7,6 @@ import {
   closeSync,
   fsyncSync,
   mkdirSync,
-  openSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -17,6 +16,7 @@ import {
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { MidspanError, messageOf } from '../errors.ts';
+import { claimDraft } from './draft.ts';
 import { type Keychain, systemKeychain } from './keychain.ts';
 
 export interface Secrets {
@@ -35,8 +35,6 @@ export type SecretPlace = 'keychain' | 'file';
 
 export const MAX_SECRET = 64 * 1024;
 export const SECRET_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
-/** A draft this old is of a process that ended while it wrote. Milliseconds. */
-const STALE_DRAFT = 10_000;
 const WRITE_WITHIN = 5_000;
 const BETWEEN_ATTEMPTS = 10;
 
@@ -123,7 +121,7 @@ function read(path: string): Map<string, string> {
   return new Map(entries);
 }
 
-/** Who creates the draft may write; the others wait. The draft is renamed into place when it is whole. */
+/** The draft is renamed into place when it is whole. */
 function change(path: string, edit: (secrets: Map<string, string>) => void): void {
   const draft = `${path}.draft`;
   try {
@@ -148,17 +146,14 @@ function change(path: string, edit: (secrets: Map<string, string>) => void): voi
   }
 }
 
+/** Waits for its turn. */
 function claim(draft: string): number {
   const deadline = Date.now() + WRITE_WITHIN;
   for (;;) {
-    try {
-      return openSync(draft, 'wx', 0o600);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || Date.now() > deadline) throw error;
-    }
-    const age = Date.now() - (statSync(draft, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > STALE_DRAFT) rmSync(draft, { force: true });
-    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN_ATTEMPTS);
+    const file = claimDraft(draft, Date.now());
+    if (file !== 'taken') return file;
+    if (Date.now() > deadline) throw new Error(`another process has ${draft}`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN_ATTEMPTS);
   }
 }
 

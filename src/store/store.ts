@@ -1,6 +1,6 @@
 /** What must outlive the process, in one SQLite file that several processes share. Opened at its first use. */
 import { join } from 'node:path';
-import { type AskTable, askTable } from './asks.ts';
+import { type AskRows, askTable } from './asks.ts';
 import { type AuditTable, auditTable } from './audit.ts';
 import { type CallTable, callTable } from './calls.ts';
 import { processes } from './processes.ts';
@@ -11,7 +11,7 @@ import { sqlite, type Sqlite } from './sqlite.ts';
 
 export interface Store {
   readonly path: string;
-  readonly asks: AskTable;
+  readonly asks: AskRows;
   readonly remembered: RememberedTable;
   readonly runs: RunTable;
   readonly calls: CallTable;

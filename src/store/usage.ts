@@ -1,24 +1,14 @@
 /** Which tools were called: one small file that several processes add to. Whatever goes wrong with it costs a count, no more. */
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { claimDraft } from './draft.ts';
 
 /** The tools that were called last are kept. */
 export const MAX_TOOLS = 2_000;
 /** Calls are written together. Milliseconds. */
 export const WRITE_WITHIN = 1_000;
 const LARGEST_FILE = 4 * 1024 * 1024;
-/** A draft this old is of a process that ended while it wrote. Milliseconds. */
-const STALE_DRAFT = 10_000;
 const LAST_ATTEMPTS = 20;
 const BETWEEN_ATTEMPTS = 10;
 
@@ -63,7 +53,7 @@ export function usageFile(path: string, now: () => number = Date.now): UsageFile
   const write = (): boolean => {
     if (waiting.size === 0) return true;
     const draft = `${path}.draft`;
-    // Who creates the draft may write; the others come again. That way no count is lost between reading and writing.
+    // The others come again.
     const lock = claim(draft, now());
     if (lock === 'taken') return false;
     if (lock === undefined) return true;
@@ -112,23 +102,15 @@ function merged(counted: Counted, more: ReadonlyMap<string, Use>): Counted {
   return { since: counted.since ?? (Number.isFinite(first) ? first : undefined), uses };
 }
 
-/** The open draft; `taken` while another process has it; undefined where nothing can be written. */
+/** Undefined where nothing can be written. */
 function claim(draft: string, now: number): number | 'taken' | undefined {
   try {
-    mkdirSync(dirname(draft), { recursive: true, mode: 0o700 });
-    return openSync(draft, 'wx', 0o600);
-  } catch (error) {
-    if (!isCode(error, 'EEXIST')) return undefined;
-  }
-  try {
-    if (now - statSync(draft).mtimeMs > STALE_DRAFT) rmSync(draft, { force: true });
-    return 'taken';
-  } catch (error) {
-    return isCode(error, 'ENOENT') ? 'taken' : undefined; // gone: it was just renamed into place
+    mkdirSync(dirname(draft), { recursive: true });
+    return claimDraft(draft, now);
+  } catch {
+    return undefined;
   }
 }
-
-const isCode = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException).code === code;
 
 /** A file that cannot be read, or holds something else, counts nothing. */
 function readCounted(path: string): Counted {

@@ -3,6 +3,8 @@
  * shows up in some detail; nothing is summarized away.
  */
 import { canonicalJson } from '../../canonical.ts';
+import { isObject } from '../../schema/keywords.ts';
+import { pointerTo } from '../../schema/reference.ts';
 import type { Json, JsonObject } from '../../types.ts';
 import { drawnJson, drawnText, named } from './lines.ts';
 import { type Run, wordRuns } from './words.ts';
@@ -39,7 +41,7 @@ const FACT_MAX = 100;
 export function detailsOf(was: JsonObject | undefined, now: JsonObject | undefined): Detail[] {
   const [before, after] = [was ?? {}, now ?? {}];
   return keysOf(before, after).flatMap((key) =>
-    between(at('', key), own(before, key), own(after, key), roleOf('item', key), ''),
+    between(pointerTo('', key), own(before, key), own(after, key), roleOf('item', key), ''),
   );
 }
 
@@ -91,13 +93,13 @@ function between(
 
 function members(pointer: string, was: JsonObject, now: JsonObject, role: Role): Detail[] {
   return keysOf(was, now).flatMap((key) => {
-    const to = at(pointer, key);
+    const to = pointerTo(pointer, key);
     const [before, after] = [own(was, key), own(now, key)];
     if (role !== 'schema') return between(to, before, after, roleOf(role, key), '');
     if (key === 'properties' && isObject(before) && isObject(after)) {
       return keysOf(before, after).flatMap((name) => {
         const need = needOf(Object.hasOwn(after, name) ? now : was, name);
-        return between(at(to, name), own(before, name), own(after, name), 'schema', need);
+        return between(pointerTo(to, name), own(before, name), own(after, name), 'schema', need);
       });
     }
     const details = between(to, before, after, roleOf(role, key), '');
@@ -139,7 +141,7 @@ function without(list: readonly string[], other: readonly string[]): string[] {
 
 const places = (pointer: string, was: readonly Json[], now: readonly Json[], role: Role): Detail[] =>
   Array.from({ length: Math.max(was.length, now.length) }, (_, index) =>
-    between(at(pointer, String(index)), was[index], now[index], roleOf(role, ''), ''),
+    between(pointerTo(pointer, String(index)), was[index], now[index], roleOf(role, ''), ''),
   ).flat();
 
 function whole(op: Op, pointer: string, value: Json, role: Role, need: string): Detail[] {
@@ -149,14 +151,14 @@ function whole(op: Op, pointer: string, value: Json, role: Role, need: string): 
   if (Array.isArray(value)) {
     if (isShort(value)) return [{ op, pointer, fact: drawnJson(value) }];
     return value.flatMap((element, index) =>
-      whole(op, at(pointer, String(index)), element, roleOf(role, ''), ''),
+      whole(op, pointerTo(pointer, String(index)), element, roleOf(role, ''), ''),
     );
   }
   if (!isObject(value)) return [];
   if (role === 'schema') return schema(op, pointer, value, need);
   if (Object.keys(value).length === 0) return [{ op, pointer, fact: `{}${need}` }];
   return keysOf(value).flatMap((key) =>
-    whole(op, at(pointer, key), value[key] ?? null, roleOf(role, key), ''),
+    whole(op, pointerTo(pointer, key), value[key] ?? null, roleOf(role, key), ''),
   );
 }
 
@@ -182,11 +184,11 @@ function schema(op: Op, pointer: string, value: JsonObject, need: string): Detai
     ...rest
       .filter((key) => !inLine.includes(key))
       .flatMap((key) => {
-        const to = at(pointer, key);
+        const to = pointerTo(pointer, key);
         const inner = value[key] ?? null;
         if (key !== 'properties' || !isObject(inner)) return whole(op, to, inner, roleOf('schema', key), '');
         return keysOf(inner).flatMap((name) =>
-          whole(op, at(to, name), inner[name] ?? null, 'schema', needOf(value, name)),
+          whole(op, pointerTo(to, name), inner[name] ?? null, 'schema', needOf(value, name)),
         );
       }),
   ];
@@ -218,9 +220,6 @@ const isFact = (value: Json | undefined): boolean =>
 const isShort = (value: Json | undefined): boolean =>
   Array.isArray(value) ? value.every(isFact) && JSON.stringify(value).length <= FACT_MAX : isFact(value);
 
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 function isSame(one: Json, other: Json): boolean {
   return (
     one === other ||
@@ -247,6 +246,3 @@ function keysOf(...objects: readonly JsonObject[]): string[] {
 /** Never what an object inherits: `__proto__` and `constructor` are names like others. */
 const own = (object: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined;
-
-const at = (pointer: string, key: string): string =>
-  `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;

@@ -2,6 +2,7 @@
  * One server's admission over the life of a process. What it shows comes from the pins alone; what it saw it remembers, so that
  * a server that shows two faces is stopped; and nothing is learned without a word.
  */
+import { sameJson } from '../../schema/keywords.ts';
 import type { ItemKind, Json, JsonObject, Surface, ToolDefinition, ToolLabel } from '../../types.ts';
 import { type Finding, judge } from '../findings.ts';
 import { compare, worstOf } from './compare.ts';
@@ -32,7 +33,9 @@ export function admitting({ label, pin, isLocked, identity, profile }: Admitting
     /** What is the pinned one has its digest, which is nearly always; that is cheaper than to make it. */
     const digest = (kind: ItemKind, value: JsonObject): Digest => {
       const known = kind === 'tool' ? pinnedTool(base, nameOf(value, 'name')) : undefined;
-      return known !== undefined && same(known.definition, value) ? known.digest : digests.of(kind, value);
+      return known !== undefined && sameJson(known.definition, value)
+        ? known.digest
+        : digests.of(kind, value);
     };
     if (!isLocked) takeIn(base, surface, findings, digest);
     const changes = compare(base, { surface }, { profile, digest });
@@ -69,7 +72,7 @@ interface Listing {
 }
 
 const isSame = (a: Listing, b: Listing): boolean =>
-  same(a.surface as unknown as Json, b.surface as unknown as Json) &&
+  sameJson(a.surface as unknown as Json, b.surface as unknown as Json) &&
   (a.findings === b.findings || JSON.stringify(a.findings) === JSON.stringify(b.findings));
 
 const nothing = (identity: Identity, surface?: Surface): ServerPin => ({
@@ -165,21 +168,6 @@ function admissionOf(comparison: Comparison): Admission {
 
 const pinnedTool = ({ tools }: ServerPin, name: string): ItemPin | undefined =>
   Object.hasOwn(tools, name) ? tools[name] : undefined;
-
-/** Whether two values have the same canonical JSON. */
-function same(a: Json | undefined, b: Json | undefined): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) || Array.isArray(b)) {
-    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-    for (let index = 0; index < a.length; index += 1) if (!same(a[index], b[index])) return false;
-    return true;
-  }
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  for (const key of keys) if (!Object.hasOwn(b, key) || !same(a[key], b[key])) return false;
-  return true;
-}
 
 /** What lost its hints counts as one that writes. */
 function labelsOf({ labels = [] }: ItemPin, changes: readonly Change[]): readonly ToolLabel[] {

@@ -1,10 +1,11 @@
 /** What one changed item comes to, by the decision matrix: each part that changed gets a class and an effect. */
+import { objectOf } from '../../schema/keywords.ts';
 import { canonicalJson } from '../../canonical.ts';
 import type { Item, JsonObject } from '../../types.ts';
 import type { Finding } from '../findings.ts';
 import { scanText } from '../scan/scan.ts';
 import { compareSchemas, type SchemaChange } from './compare-schema.ts';
-import { objectOf, type Parts, partsOf, type TextLeaves } from './facets.ts';
+import { type Parts, partsOf, type TextLeaves } from './facets.ts';
 import type { Effect } from './lock.ts';
 
 /** One part of a change. */

@@ -1,7 +1,8 @@
 /** Two input schemas, member by member: what a caller must give more of, may give more of, or less. */
 import { canonicalJson } from '../../canonical.ts';
+import { isObject, objectOf, sameJson } from '../../schema/keywords.ts';
+import { pointerTo } from '../../schema/reference.ts';
 import type { Json, JsonObject } from '../../types.ts';
-import { escaped, objectOf } from './facets.ts';
 
 export interface SchemaChange {
   class: 'required-added' | 'property-added' | 'widened' | 'narrowed' | 'reordered' | 'changed';
@@ -51,7 +52,7 @@ export function compareSchemas(
 }
 
 function walk(was: Json | undefined, now: Json | undefined, at: string, changes: SchemaChange[]): void {
-  if (same(was, now)) return;
+  if (sameJson(was, now)) return;
   if (!isObject(was) || !isObject(now)) {
     const kind =
       was === false || now === true ? 'widened' : now === false || was === true ? 'narrowed' : 'changed';
@@ -60,14 +61,14 @@ function walk(was: Json | undefined, now: Json | undefined, at: string, changes:
   }
   for (const key of [...new Set([...Object.keys(was), ...Object.keys(now)])].sort()) {
     const [before, after] = [was[key], now[key]];
-    if (WORDS.has(key) || same(before, after)) continue;
-    const pointer = `${at}/${escaped(key)}`;
+    if (WORDS.has(key) || sameJson(before, after)) continue;
+    const pointer = pointerTo(at, key);
     if (key === 'properties') properties(was, now, pointer, changes);
     else if (key === 'required') required(was, now, pointer, changes);
     else if (MAPS.has(key)) {
       const [a, b] = [objectOf(before), objectOf(after)];
       for (const name of [...new Set([...Object.keys(a), ...Object.keys(b)])].sort()) {
-        const inner = `${pointer}/${escaped(name)}`;
+        const inner = pointerTo(pointer, name);
         if (b[name] === undefined) changes.push({ class: 'narrowed', pointer: inner, what: 'removed' });
         else if (a[name] === undefined) changes.push({ class: 'widened', pointer: inner, what: 'added' });
         else walk(a[name], b[name], inner, changes);
@@ -80,7 +81,7 @@ function properties(was: JsonObject, now: JsonObject, at: string, changes: Schem
   const [before, after] = [objectOf(was['properties']), objectOf(now['properties'])];
   const needed = new Set(list(now['required']));
   for (const name of [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()) {
-    const pointer = `${at}/${escaped(name)}`;
+    const pointer = pointerTo(at, name);
     if (after[name] === undefined) changes.push({ class: 'narrowed', pointer, what: 'property removed' });
     else if (before[name] === undefined) {
       const type = typeOf(after[name]);
@@ -157,12 +158,6 @@ const typesOf = (value: Json | undefined): Json[] =>
     : Array.isArray(value)
       ? value
       : [value];
-
-const same = (a: Json | undefined, b: Json | undefined): boolean =>
-  a === b || (a !== undefined && b !== undefined && canonicalJson(a) === canonicalJson(b));
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const list = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
 const numberOf = (value: Json | undefined, other: number): number =>

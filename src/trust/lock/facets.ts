@@ -1,4 +1,6 @@
 /** Which parts of an item there are, so that a change says what it touches: its words, its shape, its hints, its looks. */
+import { objectOf } from '../../schema/keywords.ts';
+import { pointerTo } from '../../schema/reference.ts';
 import type { Item, Json, JsonObject } from '../../types.ts';
 import { digestOf } from './digest.ts';
 import type { Digest } from './lock.ts';
@@ -77,14 +79,14 @@ function schemaShape(schema: Json | undefined, pointer: string, text: TextLeaves
   const shape: [string, Json][] = [];
   for (const [key, value] of Object.entries(schema)) {
     if (value === undefined || key === 'x-mcp-header') continue;
-    const at = `${pointer}/${escaped(key)}`;
+    const at = pointerTo(pointer, key);
     if (WORDS.has(key)) {
       stringsOf(value, at, text);
       shape.push([key, blanked(value)]);
     } else if (MAPS.has(key) && typeof value === 'object' && value !== null && !Array.isArray(value)) {
       const members = Object.entries(value).map(([name, member]): [string, Json] => {
-        text.push([`${at}/${escaped(name)}`, name]);
-        return [name, schemaShape(member, `${at}/${escaped(name)}`, text) ?? null];
+        text.push([pointerTo(at, name), name]);
+        return [name, schemaShape(member, pointerTo(at, name), text) ?? null];
       });
       shape.push([key, fromEntries(members)]);
     } else {
@@ -107,8 +109,8 @@ function stringsOf(value: Json, pointer: string, text: TextLeaves): void {
   else if (Array.isArray(value)) value.forEach((item, index) => stringsOf(item, `${pointer}/${index}`, text));
   else if (typeof value === 'object' && value !== null) {
     for (const [key, member] of Object.entries(value)) {
-      text.push([`${pointer}/${escaped(key)}`, key]);
-      if (member !== undefined) stringsOf(member, `${pointer}/${escaped(key)}`, text);
+      text.push([pointerTo(pointer, key), key]);
+      if (member !== undefined) stringsOf(member, pointerTo(pointer, key), text);
     }
   }
 }
@@ -134,9 +136,6 @@ export const nameOf = (item: JsonObject, member: string): string => {
   return typeof name === 'string' ? name : '';
 };
 
-export const objectOf = (value: Json | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
-
 const without = (value: JsonObject, keys: readonly string[]): JsonObject =>
   fromEntries(
     Object.entries(value).flatMap(([key, member]) =>
@@ -147,6 +146,3 @@ const without = (value: JsonObject, keys: readonly string[]): JsonObject =>
 /** Own members whatever their names. */
 const fromEntries = (entries: readonly (readonly [string, Json])[]): JsonObject =>
   Object.fromEntries(entries);
-
-/** RFC 6901. */
-export const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -3,12 +3,14 @@ import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { canonicalJson } from '../../canonical.ts';
 import { MidspanError, messageOf } from '../../errors.ts';
+import { JsonLimitError, parseJson } from '../../mcp/json.ts';
 import { faultsIn } from '../../mcp/strict.ts';
 import { validate } from '../../schema/index.ts';
+import { isObject, objectOf } from '../../schema/keywords.ts';
 import type { Json, JsonObject } from '../../types.ts';
 import { KINDS } from './compare.ts';
 import { itemDigest } from './digest.ts';
-import { facetsOf, objectOf } from './facets.ts';
+import { facetsOf } from './facets.ts';
 import { identityDigest } from './identity.ts';
 import type { Lock, ServerPin } from './lock.ts';
 import { ITEM_SCHEMA, LOCK_SCHEMA, SERVER_SCHEMA } from './lock-schema.ts';
@@ -67,11 +69,12 @@ export function parseLock(
 
 /** JSON that every reader takes for the same: bounded in depth, without double members and numbers that some cannot hold. */
 export function strictJson(text: string, problemOf: (what: string) => MidspanError): Json {
-  if (depthOf(text) > MAX_DEPTH) throw problemOf(`is nested more than ${MAX_DEPTH} deep`);
   let value: Json;
   try {
-    value = JSON.parse(text) as Json;
+    // The size of the file bounds how many values there are.
+    value = parseJson(text, MAX_DEPTH, Infinity);
   } catch (error) {
+    if (error instanceof JsonLimitError) throw problemOf(`is nested more than ${MAX_DEPTH} deep`);
     throw problemOf(`is not JSON (${messageOf(error)})`);
   }
   const [fault] = faultsIn(text, () => undefined);
@@ -111,9 +114,6 @@ function checkForm(value: Json, file: string): void {
   }
 }
 
-const isObject = (value: Json | undefined): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The texts are what a reviewer read; a digest that is not theirs was written by hand. */
 function checkDigests(label: string, pin: ServerPin, file: string, facets: boolean): void {
   const { digest, ...facts } = pin.identity;
@@ -149,23 +149,6 @@ const problem = (file: string, what: string): MidspanError =>
     what: `${file} ${what}`,
     next: REPLACED,
   });
-
-/** How deep brackets nest, whatever else the text is; before anything is parsed. */
-function depthOf(text: string): number {
-  let depth = 0;
-  let most = 0;
-  let inString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (inString) {
-      if (code === 92) at += 1;
-      else if (code === 34) inString = false;
-    } else if (code === 34) inString = true;
-    else if (code === 123 || code === 91) most = Math.max(most, (depth += 1));
-    else if (code === 125 || code === 93) depth -= 1;
-  }
-  return most;
-}
 
 /** Written whole beside the file and renamed into place. */
 export async function writeLock(file: string, lock: Lock): Promise<void> {

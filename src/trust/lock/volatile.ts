@@ -3,8 +3,8 @@
  * closed set, so that no sentence ever fits.
  */
 import { canonicalJson } from '../../canonical.ts';
+import { pointerTo } from '../../schema/reference.ts';
 import type { Json, JsonObject } from '../../types.ts';
-import { escaped } from './facets.ts';
 import type { ItemPin } from './lock.ts';
 
 /** Longest text that a placeholder takes. Characters. */
@@ -64,7 +64,7 @@ function differences(a: Json, b: Json, at: string): string[] {
   const [before, after] = [a as JsonObject, b as JsonObject];
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .sort()
-    .flatMap((key) => differences(before[key] ?? null, after[key] ?? null, `${at}/${escaped(key)}`));
+    .flatMap((key) => differences(before[key] ?? null, after[key] ?? null, pointerTo(at, key)));
 }
 
 const stepsOf = (pointer: string): string[] =>

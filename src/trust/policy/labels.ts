@@ -1,6 +1,7 @@
 /** Labels of a tool: which count, where they come from, and which to suggest at review. */
+import { isObject } from '../../schema/keywords.ts';
 import { TOOL_LABELS } from '../../config/trust.ts';
-import type { JsonObject, Policy, ToolLabel } from '../../types.ts';
+import type { Json, JsonObject, Policy, ToolLabel } from '../../types.ts';
 import { glob } from './globs.ts';
 import { SUGGESTIONS } from './suggestions.ts';
 
@@ -79,7 +80,7 @@ function wordsOf(name: string): string[] {
 }
 
 /** Whether an argument takes an address: what is asked of a stranger's server tells it something. */
-function hasAddress(schema: unknown): boolean {
+function hasAddress(schema: Json | undefined): boolean {
   const properties = isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {};
   return Object.entries(properties)
     .slice(0, 1000)
@@ -89,8 +90,4 @@ function hasAddress(schema: unknown): boolean {
       );
       return isNamed || (isObject(value) && (value['format'] === 'uri' || value['format'] === 'url'));
     });
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

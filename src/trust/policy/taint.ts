@@ -1,4 +1,5 @@
 /** What a run has seen: text that strangers wrote, private data, results that look like an attack. */
+import { isObject } from '../../schema/keywords.ts';
 import type { Json, ToolResult } from '../../types.ts';
 import { leaks, privateTexts } from '../scan/leaks.ts';
 import type { Taint } from './call.ts';
@@ -65,6 +66,3 @@ function says(text: string, json: string): boolean {
     return false;
   }
 }
-
-const isObject = (value: Json | undefined): value is { [member: string]: Json | undefined } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,5 @@
 /** Every string of a server that can reach a model or a screen: values and keys, each with its place. */
+import { pointerTo } from '../../schema/reference.ts';
 import type { Item, ItemKind, JsonObject, Surface } from '../../types.ts';
 import type { Leaf, View } from './rule.ts';
 import { normView } from './views.ts';
@@ -67,7 +68,7 @@ export function leavesOf({ kind, key, value }: SurfaceItem): Leaf[] {
         });
     } else if (typeof at === 'object' && at !== null) {
       for (const name of Object.keys(at).reverse()) {
-        const pointer = `${next.pointer}/${/[~/]/.test(name) ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name}`;
+        const pointer = pointerTo(next.pointer, name);
         pending.push({
           at: (at as Record<string, unknown>)[name],
           pointer,
