@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'closed' // the connection or process ended
   | 'limit' // one of our limits was reached
   | 'unknown-tool'
+  | 'unknown-item' // no prompt, resource or template of this name is shown
   | 'denied' // a person, the policy, or the lack of a person said no to a call
   | 'unapproved' // a definition or a server waits for review
   | 'model' // a model API refused or failed

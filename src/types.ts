@@ -77,6 +77,11 @@ export interface ServerSpec {
   via?: 'host' | 'provider';
   /** Beside `via: "provider"`: whether a person is asked before each call of a model. Default `always`. */
   approval?: 'always' | 'never';
+  /**
+   * Who shares a connection, and with it a process: everybody (`shared`, the default), one principal of the gateway
+   * (`principal`), or one of its clients (`client`), for servers that keep state between calls.
+   */
+  isolation?: 'shared' | 'principal' | 'client';
   disabled?: boolean;
 }
 

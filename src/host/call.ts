@@ -1,9 +1,11 @@
 /** The one gate that every call passes, whoever asks. It never rejects: whatever fails becomes a result that a model can read. */
+import type { Asks } from '../asks/asks.ts';
 import type { Compiled } from '../dialects/dialect.ts';
 import type { CallEnd, CallStart, Journal } from '../journal/journal.ts';
 import { type ErrorCode, MidspanError, messageOf } from '../errors.ts';
 import { validate } from '../schema/index.ts';
-import type { Server } from '../servers/server.ts';
+import type { InputRequest } from '../mcp/input.ts';
+import type { RelayOptions, Round, Server } from '../servers/server.ts';
 import type { ContentBlock, JsonObject, Progress, ToolDefinition, ToolLabel, ToolResult } from '../types.ts';
 import type { ToolFacts } from './admission.ts';
 import { checkArguments } from './arguments.ts';
@@ -35,6 +37,21 @@ export interface CallSettings {
   approved?: boolean;
   /** The run or the client's session that it belongs to: what was seen in it counts. Default: one for the whole host. */
   session?: Session;
+  /** Who is asked whether this call may run, and what its server asks. Default: the host's asks. */
+  asks?: Asks;
+  /** How it goes on to the server for a client of the gateway. */
+  relay?: Relaying;
+  /** Hears what the host would add to the result for its reader, instead of adding it. */
+  onNote?: (note: string) => void;
+}
+
+/** What a client of the gateway brings along with a request. */
+export interface Relaying extends Pick<
+  RelayOptions,
+  'capabilities' | 'owner' | 'rounds' | 'logLevel' | 'onLog' | 'meta' | 'onInput'
+> {
+  /** `digest`: of the definition that the earlier rounds were approved for; another one now is refused. */
+  round?: Round & { digest: string };
 }
 
 /** Why nothing can be called under a name. */
@@ -50,12 +67,17 @@ export interface CallOutcome {
   /**
    * done: the tool answered (perhaps with `isError`). refused: it was not run. failed: it could not be reached or the server
    * refused. cancelled: by the caller. unknown: it was started and its outcome is not known; it is never run again unseen.
+   * asked: it goes on in a next round or as a task.
    */
-  status: 'done' | 'refused' | 'failed' | 'cancelled' | 'unknown';
+  status: 'done' | 'refused' | 'failed' | 'cancelled' | 'unknown' | 'asked';
   label?: string;
   tool?: string;
   /** Why, for programs, where the status is not `done`. */
   error?: MidspanError;
+  /** The server wants these answered in a next round (status `asked`, only where `relay.rounds` was set). */
+  input?: { requests: Record<string, InputRequest>; state: string | undefined; digest: string };
+  /** The server made a task of it (status `asked`, only where `relay.capabilities` declare tasks). */
+  task?: JsonObject;
   milliseconds: number;
 }
 

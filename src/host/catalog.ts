@@ -5,7 +5,7 @@
 import { distance } from 'fastest-levenshtein';
 import picomatch from 'picomatch';
 import type { ExposedTool } from '../dialects/dialect.ts';
-import type { ServerSpec, ToolDefinition, ToolSelection } from '../types.ts';
+import type { JsonObject, ServerSpec, ToolDefinition, ToolSelection } from '../types.ts';
 import { assignNames, exposedName } from './names.ts';
 import { nativeDefinition, type NativeFunction } from './natives.ts';
 
@@ -22,6 +22,16 @@ export interface HiddenTool {
   reason: string;
   /** It waits for review. */
   isWithheld?: true;
+}
+
+/** A prompt, resource or template that is shown. */
+export interface CatalogItem {
+  label: string;
+  /** The server's own name (prompts), uri or uriTemplate. */
+  key: string;
+  /** Under which it is shown among those of all servers: an exposed name, or a wrapped URI (uris.ts). */
+  name: string;
+  definition: JsonObject;
 }
 
 export interface Catalog {

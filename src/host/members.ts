@@ -202,6 +202,9 @@ export class Members {
       case 'tools-changed':
         this.#relist(member);
         break;
+      case 'others-changed':
+      case 'resource-updated':
+        break;
       case 'log':
         this.#deps.emit({ ...event, label });
         break;

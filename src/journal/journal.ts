@@ -41,7 +41,7 @@ export interface CallStart {
 
 export interface CallEnd {
   /** As in CallOutcome of host/. */
-  status: 'done' | 'refused' | 'failed' | 'cancelled' | 'unknown';
+  status: 'done' | 'refused' | 'failed' | 'cancelled' | 'unknown' | 'asked';
   milliseconds: number;
   result: ToolResult;
   error?: string;

@@ -14,7 +14,7 @@ import { Verdict } from './verdict.ts';
 import { Watch, pause } from './watch.ts';
 import type { Channel } from './channel.ts';
 import type { ConnectSetup } from './connect.ts';
-import type { CallOptions, Server, ServerDeps, ServerEvent, ServerInfo, ServerState } from './server.ts';
+import type { CallOptions, Relayed, RelayOptions, Server, ServerDeps, ServerEvent, ServerInfo, ServerState } from './server.ts';
 import type { Redact } from './secrets.ts';
 import type { Timing } from './timing.ts';
 import type { JsonObject, ServerSpec, Surface, ToolDefinition, ToolResult } from '../types.ts';
@@ -142,6 +142,14 @@ export class LiveServer implements Server {
         if (!unseen || last || this.#closed !== undefined) throw error;
       }
     }
+  }
+
+  relay(method: string, _params: JsonObject, _options: RelayOptions = {}): Promise<Relayed> {
+    throw new MidspanError({ code: 'internal', label: this.label, what: `${method} is not relayed yet` });
+  }
+
+  follow(_uri: string): () => void {
+    return () => undefined;
   }
 
   on(listener: (event: ServerEvent) => void): () => void {

@@ -3,7 +3,7 @@ import { MidspanError } from '../errors.ts';
 import type { Processes } from './processes.ts';
 import type { Row, Sqlite } from './sqlite.ts';
 
-export type CallStatus = 'done' | 'refused' | 'failed' | 'cancelled' | 'unknown';
+export type CallStatus = 'done' | 'refused' | 'failed' | 'cancelled' | 'unknown' | 'asked';
 
 export interface CallBeginning {
   run?: string | undefined;
