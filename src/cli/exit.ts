@@ -17,6 +17,7 @@ const BY_CODE: Readonly<Record<ErrorCode, number>> = {
   config: EXIT.usage,
   usage: EXIT.usage,
   'unknown-tool': EXIT.usage,
+  'unknown-item': EXIT.usage,
   'sign-in': EXIT.signIn,
   denied: EXIT.needsApproval,
   unapproved: EXIT.needsApproval,
