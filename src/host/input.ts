@@ -32,6 +32,13 @@ export function answerInput(asks: Asks, onNote: (note: string) => void): AnswerI
   };
 }
 
+/** The rule that forbids a server's question, whoever would answer it; undefined: it may be asked. */
+export function ruleAgainstInput(request: InputRequest, context: InputContext): string | undefined {
+  if (request.method !== 'elicitation/create') return undefined;
+  const ask = toAsk(request, context);
+  return ask.kind === 'url' && !isWebAddress(ask.url) ? 'its address is not http or https' : ruleAgainst(ask);
+}
+
 /** Secrets belong in no form (MCP elicitation), and an address that looks like another is not opened. */
 function ruleAgainst(ask: Ask): string | undefined {
   if (ask.kind === 'approve') return undefined;

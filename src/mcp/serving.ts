@@ -33,7 +33,8 @@ export type Served =
   | { kind: 'complete'; result: JsonObject; ttlMs?: number; cacheScope?: 'public' | 'private' }
   /** JSON text of a result as the client's revision writes it: lists are written once for many. */
   | { kind: 'written'; text: string }
-  | { kind: 'input'; requests: Record<string, InputRequest>; state: string | undefined }
+  /** `digest`: of the definition that the call was approved for; the next round brings it back. */
+  | { kind: 'input'; requests: Record<string, InputRequest>; state: string | undefined; digest: string }
   | { kind: 'task'; task: JsonObject }
   | { kind: 'error'; error: RpcErrorObject };
 

@@ -2,16 +2,19 @@
  * One MCP endpoint without eras: all servers under exposed names (`/mcp`), or one server as it is (`/mcp/<label>`). It answers
  * requests, says what it is, and tells of changes.
  */
-import type { JsonObject } from '../../types.ts';
+import type { LogMessage } from '../../servers/server.ts';
 import type { Served, Self, Serving } from '../../mcp/serving.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Exchange } from './client.ts';
 
-/** What of an endpoint has changed, for this principal. */
+/**
+ * What of an endpoint has changed, for this principal. `updated` is told of every resource that anybody follows: whoever listens
+ * passes on those that its client follows. `log`: what a server logs about no request in particular.
+ */
 export type EndpointChange =
   | { list: 'tools' | 'prompts' | 'resources' }
   | { updated: string }
-  | { log: JsonObject };
+  | { log: LogMessage };
 
 export interface Endpoint {
   /** The server's label; undefined for all of them. */
