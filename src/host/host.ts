@@ -149,9 +149,11 @@ export class CoreHost {
     return this.#admissions.pinnedBy;
   }
 
-  /** Resolves when every server has listed its tools or failed, or after `within` milliseconds. */
-  async settled(options: { within?: number; signal?: AbortSignal } = {}): Promise<void> {
-    await bounded(Promise.all(this.#members.all().map(({ first }) => first)), options);
+  /** Resolves when every server, or the one with this label, has listed what it has or failed, or after `within` milliseconds. */
+  async settled(options: { within?: number; signal?: AbortSignal; label?: string } = {}): Promise<void> {
+    const { label } = options;
+    const awaited = this.#members.all().filter(({ server }) => label === undefined || server.label === label);
+    await bounded(Promise.all(awaited.map(({ first }) => first)), options);
   }
 
   /** What is shown now. A new object after each change; the same one while nothing changed. */
