@@ -1,0 +1,151 @@
+/** The MCP door over one host: its endpoints, which answer without eras. What carries them to clients is beside this file. */
+import type { Asks } from '../../asks/asks.ts';
+import type { CoreHost } from '../../host/host.ts';
+import { INVALID_PARAMS } from '../../mcp/message.ts';
+import type { ListKind, Served, Self, Serving } from '../../mcp/serving.ts';
+import type { Principal } from '../access/principal.ts';
+import { answer } from './answer.ts';
+import { changesOf } from './changes.ts';
+import type { Endpoint } from './endpoint.ts';
+import { allView, serverView, type View } from './view.ts';
+
+/** How long a first list waits for servers that are still starting. Milliseconds. */
+export const LIST_WITHIN = 10_000;
+/** How long clients may keep a list, which hear of changes before that. Milliseconds. */
+const LIST_HOLDS = 60_000;
+
+export interface GatewayOptions {
+  /** Who answers asks where a client cannot; absent: nobody, so that they are declined. */
+  others?: Asks;
+  /** Milliseconds; default LIST_WITHIN. */
+  listWithin?: number;
+}
+
+export interface Gateway {
+  /** Of all servers (no label), or of one; undefined when no such server is configured. The same object every time. */
+  endpoint(label?: string): Endpoint | undefined;
+}
+
+export function openGateway(host: CoreHost, options: GatewayOptions = {}): Gateway {
+  const { others, listWithin = LIST_WITHIN } = options;
+  const endpoints = new Map<string | undefined, Endpoint>();
+  return {
+    endpoint(label) {
+      const isThere = label === undefined || host.servers().some((server) => server.label === label);
+      if (!isThere) {
+        endpoints.delete(label);
+        return undefined;
+      }
+      let endpoint = endpoints.get(label);
+      if (endpoint === undefined) {
+        endpoint = endpointOf(host, label, others, listWithin);
+        endpoints.set(label, endpoint);
+      }
+      return endpoint;
+    },
+  };
+}
+
+const LISTS: Readonly<Record<string, ListKind>> = {
+  'tools/list': 'tools',
+  'prompts/list': 'prompts',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+};
+
+function endpointOf(
+  host: CoreHost,
+  label: string | undefined,
+  others: Asks | undefined,
+  within: number,
+): Endpoint {
+  const view = label === undefined ? allView(host) : serverView(host, label);
+  // Once for all: a server that never comes up delays the first lists alone.
+  let settled: Promise<void> | undefined;
+  let isSettled = false;
+  const ready = (): Promise<void> =>
+    (settled ??= host
+      .settled({ within, ...(label !== undefined && { label }) })
+      .then(() => void (isSettled = true)));
+  void ready();
+  const written = writtenLists(host, view);
+  const changes = changesOf(host, view, (kind, principal) => written(kind, undefined, principal, 0));
+  const deps = { host, others };
+  return {
+    label,
+    async ready(signal) {
+      if (!isSettled) await Promise.race([ready(), aborted(signal)]);
+    },
+    self: () => selfOf(view),
+    async answer(exchange): Promise<Served> {
+      const kind = LISTS[exchange.request.method];
+      if (kind === undefined) return answer(exchange, view, deps);
+      if (exchange.request.params['cursor'] !== undefined)
+        return {
+          kind: 'error',
+          error: { code: INVALID_PARAMS, message: 'Invalid cursor: there is one page' },
+        };
+      if (!isSettled) await Promise.race([ready(), aborted(exchange.signal)]);
+      const { serving, principal } = exchange.client;
+      return { kind: 'written', text: written(kind, serving, principal, isSettled ? LIST_HOLDS : 0) };
+    },
+    on: changes.on,
+    follow(principal, uri) {
+      const owner = view.resource(uri, principal);
+      return owner && host.follow(owner.label, owner.key);
+    },
+  };
+}
+
+function selfOf(view: View): Self {
+  const { serverInfo, capabilities, instructions } = view.about();
+  return { serverInfo, capabilities, ...(instructions !== '' && { instructions }) };
+}
+
+/** Lists as JSON text, written once for each state of the catalog, revision and filter. */
+function writtenLists(host: CoreHost, view: View) {
+  let catalog: unknown;
+  let texts = new Map<string, string>();
+  return (kind: ListKind, serving: Serving | undefined, principal: Principal, ttlMs: number): string => {
+    const now = host.catalog();
+    if (now !== catalog) {
+      catalog = now;
+      texts = new Map();
+    }
+    const key = `${kind} ${serving?.version ?? ''} ${ttlMs} ${principal.filter}`;
+    let text = texts.get(key);
+    if (text === undefined) {
+      const items = view.list(kind, principal);
+      text = JSON.stringify(
+        serving === undefined
+          ? items
+          : serving.result(
+              methodOf(kind),
+              {
+                kind: 'complete',
+                result: { [kind]: serving.items(kind, items) },
+                ttlMs,
+                cacheScope: 'private',
+              },
+              selfOf(view),
+            ),
+      );
+      if (texts.size >= MOST_TEXTS) texts.clear();
+      texts.set(key, text);
+    }
+    return text;
+  };
+}
+
+/** Filters are as many as keys of the configuration; revisions are few. */
+const MOST_TEXTS = 1_000;
+
+const methodOf = (kind: ListKind): string =>
+  Object.keys(LISTS).find((method) => LISTS[method] === kind) ?? 'tools/list';
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
