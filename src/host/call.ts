@@ -160,11 +160,11 @@ export async function passCall(
       (asked instanceof Promise ? await turned(entry, facts.digest, settings, deps) : undefined);
     if (denial !== undefined) {
       const outcome = end(refusal(denial));
-      recordRefusal(deps.journal, start, outcome);
+      deps.journal?.callRefused(start, inRecord(outcome));
       return outcome;
     }
   }
-  const recorded = record(deps.journal, start);
+  const recorded = deps.journal === undefined ? undefined : await record(deps.journal, start);
   if (recorded instanceof MidspanError) return end(refusal(recorded));
   const outcome = end(await run(entry, args, { settings, session, labels, deps }));
   recorded?.ended(inRecord(outcome, session));
@@ -251,12 +251,12 @@ function noteDecision(start: CallStart, { rule, why, by }: Permission): void {
 }
 
 /** What cannot be recorded does not run: nobody could tell afterwards whether it did. */
-function record(
-  journal: Journal | undefined,
+async function record(
+  journal: Journal,
   start: CallStart,
-): ReturnType<Journal['callStarted']> | undefined | MidspanError {
+): Promise<Awaited<ReturnType<Journal['callStarted']>> | MidspanError> {
   try {
-    return journal?.callStarted(start);
+    return await journal.callStarted(start);
   } catch (error) {
     return new MidspanError({
       ...(start.label !== undefined && { label: start.label }),
@@ -277,14 +277,6 @@ function inRecord({ status, milliseconds, result, error }: CallOutcome, session?
     end.taint = { untrusted, private: secret, suspicious };
   }
   return end;
-}
-
-function recordRefusal(journal: Journal | undefined, start: CallStart, outcome: CallOutcome): void {
-  try {
-    journal?.callRefused(start, inRecord(outcome));
-  } catch {
-    // It was refused already.
-  }
 }
 
 /** An outcome before it is known whose it is and how long it took. */

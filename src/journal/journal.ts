@@ -78,12 +78,13 @@ export interface AuditEvent {
 
 export interface Journal {
   /**
-   * Written before the call goes out. A call that never ends is `unknown` after a crash; one whose end cannot be written
-   * stays without one, and that is told aside: `ended` never throws.
+   * Resolves when it is written, together with all others of this turn of the event loop; the call goes out after that. Its
+   * end is written some milliseconds after it is told. A call that never ends is `unknown` after a crash; one whose end
+   * cannot be written stays without one, and that is told aside: `ended` never throws.
    * @throws MidspanError when it cannot be written; then the call must not go out.
    */
-  callStarted(start: CallStart): { ended(end: CallEnd): void };
-  /** A call that was refused before it started. */
+  callStarted(start: CallStart): Promise<{ ended(end: CallEnd): void }>;
+  /** A call that was refused before it started. Written some milliseconds later; never throws. */
   callRefused(start: CallStart, end: CallEnd): void;
   /** @throws MidspanError when it cannot be written. */
   audit(event: AuditEvent): void;

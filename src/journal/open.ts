@@ -1,8 +1,10 @@
 /** The journal in the store. */
 import { canonicalJson, sha256Hex } from '../canonical.ts';
 import { messageOf } from '../errors.ts';
+import type { CallBeginning, CallEnding } from '../store/calls.ts';
+import type { CallRecord, RecordedCall } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
-import type { JsonObject } from '../types.ts';
+import type { Json, JsonObject } from '../types.ts';
 import type { CallEnd, CallStart, Journal } from './journal.ts';
 import { redact, redactText } from './redact.ts';
 
@@ -15,10 +17,10 @@ export interface JournalOptions {
 
 export function openJournal(store: Store, { redact: names = [], onProblem }: JournalOptions = {}): Journal {
   const secret = new Set(names);
-  const recorded = (start: CallStart): { args: JsonObject; facts: JsonObject } => {
+  const begun = (start: CallStart): { call: CallBeginning; event: JsonObject } => {
     const args = redact(start.arguments, secret);
     const { label, tool, digest, rule, why, by, run, call } = start;
-    const facts = {
+    const event: JsonObject = {
       what: 'call',
       label,
       item: tool,
@@ -30,42 +32,31 @@ export function openJournal(store: Store, { redact: names = [], onProblem }: Jou
       call,
       arguments: args,
       argumentsDigest: digestOf(start.arguments),
+      decision: 'started',
     };
-    return { args, facts };
+    return { call: { ...start, arguments: JSON.stringify(args) }, event };
   };
-  const begin = (start: CallStart, args: JsonObject): number =>
-    store.calls.start({ ...start, arguments: JSON.stringify(args) });
+  /** Nobody waits for it, so that what fails is told aside. */
+  const afterwards = async (tool: string, record: () => CallRecord): Promise<void> => {
+    try {
+      await store.record(record());
+    } catch (error) {
+      onProblem?.(`The end of a call of ${tool} could not be recorded: ${messageOf(error)}`);
+    }
+  };
 
   return {
-    callStarted(start) {
-      const { args, facts } = recorded(start);
-      const id = store.write(() => {
-        store.audit.append({ ...facts, decision: 'started' });
-        return begin(start, args);
-      });
+    async callStarted(start) {
+      const call = await store.record(begun(start));
       return {
-        ended(end) {
-          try {
-            store.write(() => {
-              const bytes = finish(store, id, end);
-              if (start.run !== undefined && end.taint !== undefined)
-                store.runs.saw(start.run, JSON.stringify(end.taint));
-              const { label, item, digest, run, call } = facts;
-              const { milliseconds, error } = end;
-              const own = { what: 'call', label, item, digest, run, call, decision: end.status };
-              store.audit.append({ ...own, milliseconds, resultBytes: bytes, error: worded(error) });
-            });
-          } catch (error) {
-            onProblem?.(`The end of a call of ${start.tool} could not be recorded: ${messageOf(error)}`);
-          }
-        },
+        ended: (end) => void afterwards(start.tool, () => endOf(start, call, end)),
       };
     },
     callRefused(start, end) {
-      const { args, facts } = recorded(start);
-      store.write(() => {
-        finish(store, begin(start, args), end);
-        store.audit.append({ ...facts, decision: end.status, error: worded(end.error) });
+      void afterwards(start.tool, () => {
+        const { call, event } = begun(start);
+        const ending = endingOf(end, true);
+        return { call, ending, event: { ...event, decision: end.status, error: ending.error } };
       });
     },
     audit(event) {
@@ -75,17 +66,51 @@ export function openJournal(store: Store, { redact: names = [], onProblem }: Jou
   };
 }
 
-/** Returns the bytes of the result. */
-function finish(store: Store, id: number, end: CallEnd): number {
-  const result = JSON.stringify(end.result);
-  const bytes = Buffer.byteLength(result);
-  const { status, milliseconds, error } = end;
-  store.calls.end(id, { status, milliseconds, bytes, error: worded(error), result });
-  return bytes;
+function endOf(start: CallStart, call: RecordedCall, end: CallEnd): CallRecord {
+  const { label, tool, digest, run, call: id } = start;
+  const { status, milliseconds, taint } = end;
+  const ending = endingOf(end, call.keepsResult);
+  const event: JsonObject = {
+    what: 'call',
+    label,
+    item: tool,
+    digest,
+    run,
+    call: id,
+    decision: status,
+    milliseconds,
+    resultBytes: ending.bytes,
+    error: ending.error,
+  };
+  return {
+    call,
+    ending,
+    event,
+    taint: call.keepsResult && taint !== undefined ? JSON.stringify(taint) : undefined,
+  };
 }
 
-/** Errors quote servers and arguments. */
-const worded = (error: string | undefined): string | undefined => error && redactText(error);
+function endingOf({ status, milliseconds, result, error }: CallEnd, keepsResult: boolean): CallEnding {
+  const ending: CallEnding = { status, milliseconds, bytes: jsonBytes(result) };
+  if (error !== undefined) ending.error = redactText(error);
+  if (keepsResult) ending.result = JSON.stringify(result);
+  return ending;
+}
+
+/** How long a value is as JSON in UTF-8, but for what is escaped in its texts: found without writing it. */
+export function jsonBytes(value: Json | undefined): number {
+  if (typeof value === 'string') return Buffer.byteLength(value) + 2;
+  if (typeof value !== 'object' || value === null) return String(value).length;
+  let bytes = 1;
+  if (Array.isArray(value)) for (const item of value) bytes += jsonBytes(item) + 1;
+  else {
+    for (const name in value) {
+      const member = value[name];
+      if (member !== undefined) bytes += Buffer.byteLength(name) + 3 + jsonBytes(member) + 1;
+    }
+  }
+  return Math.max(bytes, 2);
+}
 
 /** Of the full arguments. Those that RFC 8785 has no form for have no digest. */
 function digestOf(args: JsonObject): string | undefined {

@@ -16,6 +16,8 @@ export interface AuditRow {
 
 export interface AuditTable {
   append(event: JsonObject): AuditRow;
+  /** In this order. */
+  appendAll(events: readonly JsonObject[]): AuditRow[];
   /** Oldest first. `since` in milliseconds since 1970. */
   rows(filter?: { since?: number; label?: string }): IterableIterator<AuditRow>;
   /** The last row's number and hash, to be noted elsewhere. */
@@ -54,17 +56,28 @@ export function auditTable(db: Sqlite, now: () => number): AuditTable {
       after = page.at(-1)?.seq ?? after;
     }
   }
-  return {
-    append: (event) =>
-      db.write(() => {
-        const { seq: last, hash: previous } = head();
-        const seq = last + 1;
-        const body = canonicalJson(wellFormed({ ...event, seq, at: now(), previous }) as JsonObject);
-        const hash = hashOf(body);
-        db.run('INSERT INTO audit (seq, body, hash) VALUES (?, ?, ?)', seq, body, hash);
-        db.run('UPDATE audit_head SET seq = ?, hash = ?', seq, hash);
+  const appendAll = (events: readonly JsonObject[]): AuditRow[] => {
+    if (events.length === 0) return [];
+    return db.write(() => {
+      let { seq, hash } = head();
+      const at = now();
+      const added = events.map((event) => {
+        seq += 1;
+        const body = canonicalEvent({ ...event, seq, at, previous: hash });
+        hash = hashOf(body);
         return { seq, body, hash };
-      }),
+      });
+      db.runRows(
+        'INSERT INTO audit (seq, body, hash) SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)',
+        added.map((row) => [row.seq, row.body, row.hash]),
+      );
+      db.run('UPDATE audit_head SET seq = ?, hash = ?', seq, hash);
+      return added;
+    });
+  };
+  return {
+    append: (event) => appendAll([event])[0] as AuditRow,
+    appendAll,
     rows,
     head,
     verify(noted) {
@@ -111,6 +124,14 @@ const rowOf = (row: Row): AuditRow => ({
   body: String(row['body']),
   hash: String(row['hash']),
 });
+
+function canonicalEvent(event: JsonObject): string {
+  try {
+    return canonicalJson(event);
+  } catch {
+    return canonicalJson(wellFormed(event) as JsonObject);
+  }
+}
 
 /** Halves of characters, which canonical JSON and the store have no form for, become U+FFFD. */
 function wellFormed(value: unknown): unknown {

@@ -25,7 +25,7 @@ export interface CallEnding {
   milliseconds: number;
   bytes: number;
   /** JSON; kept for a run alone, until the message that holds it is written. */
-  result: string;
+  result?: string | undefined;
   error?: string | undefined;
 }
 
@@ -43,9 +43,10 @@ export interface StoredCall extends CallBeginning {
 }
 
 export interface CallTable {
-  /** @throws MidspanError `closed` when another process has taken the run over. */
-  start(call: CallBeginning): number;
-  end(id: number, ending: CallEnding): void;
+  /** One row each, in this order. Returns their ids. */
+  start(calls: readonly CallBeginning[]): number[];
+  /** By the ids of their rows. */
+  end(endings: readonly (readonly [number, CallEnding])[]): void;
   /** Of one run, or outside of any; oldest first. */
   list(run: string | undefined): StoredCall[];
   /** Closes an unknown call with what a person chose. */
@@ -54,29 +55,43 @@ export interface CallTable {
 
 export function callTable(db: Sqlite, processes: Processes, now: () => number): CallTable {
   return {
-    start: (call) =>
-      db.write(() => {
-        if (call.run !== undefined) checkOwner(db, processes, call.run);
-        const { run, call: id, name, label, tool, digest, arguments: args, rule, why, by } = call;
-        const row = db.get(
-          `INSERT INTO calls (process, run, call, name, label, tool, digest, arguments, rule, why, by, started)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-          processes.id(),
-          ...[run, id, name, label, tool, digest, args, rule, why, by].map((value) => value ?? null),
-          now(),
+    start(calls) {
+      if (calls.length === 0) return [];
+      return db.write(() => {
+        const [process, started] = [processes.id(), now()];
+        db.runRows(
+          START,
+          calls.map(({ run, call, name, label, tool, digest, arguments: args, rule, why, by }) => [
+            process,
+            run ?? null,
+            call ?? null,
+            name ?? null,
+            label ?? null,
+            tool,
+            digest ?? null,
+            args,
+            rule ?? null,
+            why ?? null,
+            by ?? null,
+            started,
+          ]),
         );
-        return Number(row?.['id']);
-      }),
-    end(id, { status, milliseconds, bytes, result, error }) {
-      db.run(
-        `UPDATE calls SET status = ?, milliseconds = ?, bytes = ?, error = ?,
-          result = CASE WHEN run IN (SELECT id FROM runs) THEN ? END WHERE id = ? AND status IS NULL`,
-        status,
-        milliseconds,
-        bytes,
-        error ?? null,
-        result,
-        id,
+        const last = Number(db.get('SELECT last_insert_rowid() AS id')?.['id']);
+        return calls.map((_, index) => last - calls.length + 1 + index);
+      });
+    },
+    end(endings) {
+      if (endings.length === 0) return;
+      db.runRows(
+        END,
+        endings.map(([id, { status, milliseconds, bytes, error, result }]) => [
+          id,
+          status,
+          milliseconds,
+          bytes,
+          error ?? null,
+          result ?? null,
+        ]),
       );
     },
     list: (run) =>
@@ -89,10 +104,22 @@ export function callTable(db: Sqlite, processes: Processes, now: () => number): 
   };
 }
 
-/** A run belongs to one process; one that was taken for dead and is not must not go on beside its successor. */
-export function checkOwner(db: Sqlite, processes: Processes, run: string): void {
+/** Nobody else inserts meanwhile, so that the ids follow one another. */
+const START = `INSERT INTO calls (process, run, call, name, label, tool, digest, arguments, rule, why, by, started)
+  SELECT ${Array.from({ length: 12 }, (_, column) => `value ->> ${column}`).join(', ')} FROM json_each(?) ORDER BY key`;
+const END = `UPDATE calls SET status = given.value ->> 1, milliseconds = given.value ->> 2, bytes = given.value ->> 3,
+    error = given.value ->> 4, result = given.value ->> 5
+  FROM json_each(?) AS given WHERE calls.id = given.value ->> 0 AND calls.status IS NULL`;
+
+/**
+ * A run belongs to one process; one that was taken for dead and is not must not go on beside its successor. Returns whether
+ * there is such a run.
+ * @throws MidspanError `closed` when another process has taken it over.
+ */
+export function checkOwner(db: Sqlite, processes: Processes, run: string): boolean {
   const owner = db.get('SELECT process FROM runs WHERE id = ?', run)?.['process'];
-  if (owner === undefined || owner === processes.id()) return;
+  if (owner === undefined) return false;
+  if (owner === processes.id()) return true;
   throw new MidspanError({
     code: 'closed',
     what: `another process has taken over the run ${run}`,

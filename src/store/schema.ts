@@ -58,6 +58,13 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     `CREATE TRIGGER audit_head_stays BEFORE DELETE ON audit_head
       BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END`,
   ],
+  [
+    // Several rows at once move the head once, to the last of them.
+    'DROP TRIGGER audit_head_forward',
+    `CREATE TRIGGER audit_head_forward BEFORE UPDATE ON audit_head
+      WHEN NEW.seq <= OLD.seq OR NEW.seq IS NOT (SELECT max(seq) FROM audit)
+      BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END`,
+  ],
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -18,6 +18,11 @@ export interface Sqlite {
   run(sql: string, ...values: Value[]): number;
   get(sql: string, ...values: Value[]): Row | undefined;
   all(sql: string, ...values: Value[]): Row[];
+  /**
+   * One statement for many rows, at a fraction of what a statement for each costs. It reads them by `json_each(?)`, in which
+   * `value ->> 0` is the first column. Halves of characters become U+FFFD.
+   */
+  runRows(sql: string, rows: readonly (readonly Value[])[]): number;
   /** All of the work or nothing of it; no other process writes meanwhile. Work within work joins it. */
   write<T>(work: () => T): T;
   /** Does nothing when it is not open. What is used afterwards throws. */
@@ -72,6 +77,7 @@ export function sqlite(path: string, prepare: (db: Sqlite) => void): Sqlite {
     run: (sql, ...values) => told(() => statement(sql).run(values).changes),
     get: (sql, ...values) => told(() => statement(sql).get(values) as Row | undefined),
     all: (sql, ...values) => told(() => statement(sql).all(values) as Row[]),
+    runRows: (sql, rows) => told(() => statement(sql).run([JSON.stringify(rows.map(wellFormed))]).changes),
     write(work) {
       const inner = told(opened);
       if (inner.inTransaction) return work();
@@ -94,6 +100,10 @@ export function sqlite(path: string, prepare: (db: Sqlite) => void): Sqlite {
   };
   return db;
 }
+
+/** SQLite would keep half of a character as it stands in JSON, as bytes that are no text, and the driver dies of reading those. */
+const wellFormed = (row: readonly Value[]): Value[] =>
+  row.map((value) => (typeof value === 'string' ? value.toWellFormed() : value));
 
 /** The folder and the file, for their owner alone; the driver makes its other files like this one. */
 function makePlace(path: string): void {

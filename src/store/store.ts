@@ -4,6 +4,7 @@ import { type AskRows, askTable } from './asks.ts';
 import { type AuditTable, auditTable } from './audit.ts';
 import { type CallTable, callTable } from './calls.ts';
 import { processes } from './processes.ts';
+import { type Records, recordsOf } from './records.ts';
 import { type RememberedTable, rememberedTable } from './remembered.ts';
 import { type RunTable, runTable } from './runs.ts';
 import { migrate } from './schema.ts';
@@ -16,6 +17,8 @@ export interface Store {
   readonly runs: RunTable;
   readonly calls: CallTable;
   readonly audit: AuditTable;
+  /** Calls with their lines of the audit, many at a time. */
+  record: Records['add'];
   /** All of the work is written or nothing of it. */
   write<T>(work: () => T): T;
   /** Calls that this process has started and not ended count as unknown from here on. */
@@ -31,23 +34,34 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
   const path = join(folder, 'midspan.db');
   const file = sqlite(path, migrate);
   const users = processes(file, now);
+  // Whatever is done with the store comes after what waits to be recorded.
   const db: Sqlite = {
     ...file,
+    run: (sql, ...values) => (records.flush(), file.run(sql, ...values)),
+    get: (sql, ...values) => (records.flush(), file.get(sql, ...values)),
+    all: (sql, ...values) => (records.flush(), file.all(sql, ...values)),
     write(work) {
+      records.flush();
       // Before the work, which may be undone: whoever reads what it leaves must find out whether we are still there.
       users.id();
       return file.write(work);
     },
   };
+  const tables = {
+    runs: runTable(db, users, now),
+    calls: callTable(db, users, now),
+    audit: auditTable(db, now),
+  };
+  const records: Records = recordsOf(db, users, tables);
   return {
     path,
     asks: askTable(db, users),
     remembered: rememberedTable(db, now),
-    runs: runTable(db, users, now),
-    calls: callTable(db, users, now),
-    audit: auditTable(db, now),
+    ...tables,
+    record: (record) => records.add(record),
     write: (work) => db.write(work),
     close() {
+      records.flush();
       users.close();
       db.close();
     },

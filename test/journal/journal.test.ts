@@ -31,9 +31,9 @@ const audited = (store: Store): JsonObject[] =>
   [...store.audit.rows()].map(({ body }) => JSON.parse(body) as JsonObject);
 
 describe('a call', () => {
-  it('is there before it ends, running, and done with its length afterwards', () => {
+  it('is there before it ends, running, and done with its length afterwards', async () => {
     const store = storeIn(folderOf());
-    const started = openJournal(store).callStarted({
+    const started = await openJournal(store).callStarted({
       ...call,
       rule: 'rules[0]',
       why: 'it says so',
@@ -92,38 +92,39 @@ describe('a call', () => {
     for (const secret of ['hunter2', 'my diary']) expect(bytes).not.toContain(secret);
   });
 
-  it('is unknown when the process that made it is gone', () => {
+  it('is unknown when the process that made it is gone', async () => {
     const folder = folderOf();
     const other = openStore(folder);
-    openJournal(other).callStarted(call);
+    await openJournal(other).callStarted(call);
     expect(storeIn(folder).calls.list(undefined)).toMatchObject([{ status: 'running' }]);
     other.close();
     expect(storeIn(folder).calls.list(undefined)).toMatchObject([{ status: 'unknown' }]);
   });
 
-  it('does not start when it cannot be recorded, and says why', () => {
+  it('does not start when it cannot be recorded, and says why', async () => {
     const folder = folderOf();
     const first = openStore(folder);
-    openJournal(first).callStarted(call);
+    await openJournal(first).callStarted(call);
     first.close();
     // As a full disk or a lost permission would be, and for root, too.
     const broken = sqlite(path.join(folder, 'midspan.db'), () => undefined);
     broken.run('DROP TABLE calls');
     broken.close();
     const store = storeIn(folder);
-    expect(() => openJournal(store).callStarted(call)).toThrow(/the store .*midspan\.db failed/);
+    await expect(openJournal(store).callStarted(call)).rejects.toThrow(/the store .*midspan\.db failed/);
     // Nothing of it is there, not even in the audit.
     expect(store.audit.head().seq).toBe(1);
   });
 
-  it('that ran gives its result even when its end cannot be recorded, and that is told', () => {
+  it('that ran gives its result even when its end cannot be recorded, and that is told', async () => {
     const folder = folderOf();
     const store = openStore(folder);
-    const problems: string[] = [];
-    const started = openJournal(store, { onProblem: (message) => problems.push(message) }).callStarted(call);
+    let tell: (problem: string) => void = () => undefined;
+    const told = new Promise<string>((resolve) => (tell = resolve));
+    const started = await openJournal(store, { onProblem: (problem) => tell(problem) }).callStarted(call);
     store.close();
     expect(() => started.ended({ status: 'done', milliseconds: 1, result })).not.toThrow();
-    expect(problems).toEqual([expect.stringContaining('The end of a call of write could not be recorded')]);
+    expect(await told).toContain('The end of a call of write could not be recorded');
     expect(storeIn(folder).calls.list(undefined)).toMatchObject([{ status: 'unknown' }]);
   });
 });
@@ -165,7 +166,7 @@ describe('a run', () => {
     ({ role: 'assistant', text: '', calls: [{ id, name: 'files__write', arguments: {} }] }) as const;
 
   /** A run whose process has gone in the middle of a call, after another one has ended. */
-  function left(folder: string): string {
+  async function left(folder: string): Promise<string> {
     const store = openStore(folder);
     const run = recordRun(store, { id: newRunId(), model: 'script:x', options: { system: 'Be brief.' } });
     run.started([user]);
@@ -173,17 +174,16 @@ describe('a run', () => {
     const calls = [...asking('a').calls, ...asking('b').calls, ...asking('c').calls];
     run.appended({ role: 'assistant', text: 'I go.', calls }, counts, { stop: 'calls' });
     const taint = { untrusted: ['files/write'], private: [], suspicious: [] };
-    journal
-      .callStarted({ ...call, run: run.id, call: 'a' })
-      .ended({ status: 'done', milliseconds: 1, result, taint });
-    journal.callStarted({ ...call, run: run.id, call: 'b' });
+    const first = await journal.callStarted({ ...call, run: run.id, call: 'a' });
+    first.ended({ status: 'done', milliseconds: 1, result, taint });
+    await journal.callStarted({ ...call, run: run.id, call: 'b' });
     store.close();
     return run.id;
   }
 
-  it('goes on with what it had, what it had seen, and only what has not ended', () => {
+  it('goes on with what it had, what it had seen, and only what has not ended', async () => {
     const folder = folderOf();
-    const id = left(folder);
+    const id = await left(folder);
     const store = storeIn(folder);
     expect(unknownCalls(recordedRun(store, id))).toMatchObject([{ call: 'b', tool: 'write' }]);
     const { run, resumption } = takeOver(store, id, { skip: ['b'] });
@@ -201,27 +201,27 @@ describe('a run', () => {
     [{ retry: ['b'], skip: ['b'] }, 'two choices were made for the call "b"'],
     [{ retry: ['a'] }, '"a" is no call of the run'],
     [{}, 'nobody knows whether they did: b (files/write)'],
-  ])('stays where it is with the choices %j', (choices, words) => {
+  ])('stays where it is with the choices %j', async (choices, words) => {
     const folder = folderOf();
-    const id = left(folder);
+    const id = await left(folder);
     const store = storeIn(folder);
     expect(() => takeOver(store, id, choices)).toThrow(words);
     expect(recordedRuns(store, 1)).toMatchObject([{ id, status: 'interrupted' }]);
   });
 
-  it('belongs to one process: who was taken for dead and is not makes no call beside its successor', () => {
+  it('belongs to one process: who was taken for dead and is not makes no call beside its successor', async () => {
     const folder = folderOf();
-    const id = left(folder);
+    const id = await left(folder);
     const [first, second] = [storeIn(folder), storeIn(folder)];
     takeOver(first, id, { others: 'skip' });
     expect(() => takeOver(second, id, { others: 'skip' })).toThrow('still going on in another process');
     const late = openJournal(second);
-    expect(() => late.callStarted({ ...call, run: id, call: 'c' })).toThrow(
+    await expect(late.callStarted({ ...call, run: id, call: 'c' })).rejects.toThrow(
       `another process has taken over the run ${id}`,
     );
     const run = recordRun(second, { id, model: 'script:x', options: {} });
     expect(() => run.appended(user, counts)).toThrow('has taken over');
-    expect(() => openJournal(first).callStarted({ ...call, run: id, call: 'c' })).not.toThrow();
+    await openJournal(first).callStarted({ ...call, run: id, call: 'c' });
   });
 
   it('is found by the beginning of its id, when no other begins so', () => {
@@ -234,7 +234,7 @@ describe('a run', () => {
     expect(() => recordedRun(store, '')).toThrow('several runs');
   });
 
-  it('is deleted when it began long ago and nobody drives it, and the audit stays', () => {
+  it('is deleted when it began long ago and nobody drives it, and the audit stays', async () => {
     let now = 1_000;
     const folder = folderOf();
     const store = openStore(folder, () => now);
@@ -243,9 +243,8 @@ describe('a run', () => {
       now += 1_000;
       const run = recordRun(store, { id, model: 'm', options: {} });
       run.started([user]);
-      openJournal(store)
-        .callStarted({ ...call, run: id, call: 'a' })
-        .ended({ status: 'done', milliseconds: 1, result });
+      const started = await openJournal(store).callStarted({ ...call, run: id, call: 'a' });
+      started.ended({ status: 'done', milliseconds: 1, result });
       if (id !== 'live') run.ended({ reason: 'complete' }, counts);
     }
     openJournal(store).callRefused(call, { status: 'refused', milliseconds: 0, result });

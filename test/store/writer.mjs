@@ -25,12 +25,13 @@ for (let index = 0; ; index += 1) {
   run.appended({ role: 'assistant', text, calls: [call] }, counts, { stop: 'calls' });
   note('message', run.id, 1, digest(text));
   const start = { run: run.id, call: id, label: 'test', tool: 't', arguments: { text: digest(text) } };
-  const started = journal.callStarted(start);
+  const started = await journal.callStarted(start);
   note('started', id);
   const result = { content: [{ type: 'text', text }] };
   started.ended({ status: 'done', milliseconds: 1, result });
-  note('ended', id, digest(text));
   store.asks.insert({ id, digest: digest(text), ask: text, created: index, deadline: index });
+  // The end of a call is written before whatever is written next.
+  note('ended', id, digest(text));
   note('ask', id, digest(text));
   store.asks.answer(id, digest(text), text, name, index);
   note('answer', id, digest(text));
