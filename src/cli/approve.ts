@@ -68,7 +68,7 @@ async function approve(
     await recordAndWrite(
       config,
       [{ what: 'definition', label, item, digest, decision: 'approved', why }],
-      () => writeLock(lockFile, next),
+      () => writeLock(lockFile, next, lock),
     );
     if (json === true) print.json({ lock: lockFile, label, ...approved, digest });
     else print.note({ style: 'green', text: 'approved' }, ` ${label}: ${item.replace(':', ' ')}`);

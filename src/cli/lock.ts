@@ -36,6 +36,9 @@ async function lock(context: Context, labels: readonly string[], options: LockOp
   const looked = await lookTwice(context, specs);
   const found = looked.filter((look) => 'surfaces' in look);
   const failures = looked.flatMap((look) => ('error' in look ? [look.error] : []));
+  const [failure] = failures;
+  // A lock that holds nothing would hide everything.
+  if (found.length === 0 && before === undefined && failure !== undefined) throw failure;
   const pins = await pinAll(config, before, found, options.yes === true ? 'yes' : 'review');
   if (options.yes !== true) {
     // A first look where nothing was approved, and what changed where something was.
@@ -75,10 +78,9 @@ async function lock(context: Context, labels: readonly string[], options: LockOp
     why: pin.reviewed.how === 'yes' ? 'accepted unseen by --yes' : 'reviewed',
     digest: pin.identity.digest,
   }));
-  await recordAndWrite(config, decisions, () => writeLock(file, next));
+  await recordAndWrite(config, decisions, () => writeLock(file, next, before ?? null));
   tell(context, file, pins, options);
   for (const error of failures) print.note({ style: 'red', text: 'failed' }, ` ${error.message}`);
-  const [failure] = failures;
   return failure === undefined ? EXIT.good : exitCodeOf(failure);
 }
 

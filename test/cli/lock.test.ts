@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
@@ -57,6 +58,15 @@ describe('midspan lock', () => {
     expect((await midspan('check', '--live')).code).toBe(0);
     expect((await midspan('lock', '--yes')).code).toBe(0);
     expect(await locked()).toBe(first);
+  });
+
+  it('writes no empty lock when no server can be reached', async () => {
+    const { folder, midspan } = await weather();
+    await rm(path.join(folder, 'server.mjs'));
+    const { code, err } = await midspan('lock', '--yes');
+    expect(code).toBe(4);
+    expect(err).toContain('weather');
+    expect(existsSync(path.join(folder, 'midspan.lock.json'))).toBe(false);
   });
 
   it('writes nothing where nobody can be asked', async () => {

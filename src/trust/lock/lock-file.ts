@@ -6,7 +6,7 @@ import { MidspanError, messageOf } from '../../errors.ts';
 import { JsonLimitError, parseJson } from '../../mcp/json.ts';
 import { faultsIn } from '../../mcp/strict.ts';
 import { validate } from '../../schema/index.ts';
-import { isObject, objectOf } from '../../schema/keywords.ts';
+import { isObject, objectOf, sameJson } from '../../schema/keywords.ts';
 import type { Json, JsonObject } from '../../types.ts';
 import { KINDS } from './compare.ts';
 import { itemDigest } from './digest.ts';
@@ -150,8 +150,19 @@ const problem = (file: string, what: string): MidspanError =>
     next: REPLACED,
   });
 
-/** Written whole beside the file and renamed into place. */
-export async function writeLock(file: string, lock: Lock): Promise<void> {
+/**
+ * Written whole beside the file and renamed into place.
+ * @param basis the lock that this one was made from (null: there was none): a file that holds another by now is left alone.
+ * @throws MidspanError `config`.
+ */
+export async function writeLock(file: string, lock: Lock, basis?: Lock | null): Promise<void> {
+  if (basis !== undefined && !sameJson(basis as Json, ((await readLock(file)) ?? null) as Json)) {
+    throw new MidspanError({
+      code: 'config',
+      what: `${file} was changed meanwhile, so it was left as it is`,
+      next: 'Run the command again',
+    });
+  }
   const draft = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}`);
   try {
     const handle = await open(draft, 'w');

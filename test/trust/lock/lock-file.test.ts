@@ -80,6 +80,17 @@ describe('a lock file', () => {
     });
   });
 
+  it('is left alone when another lock stands there than the new one was made from', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'midspan-lock-')), 'midspan.lock.json');
+    const [first, second] = [lockOf([tool]), lockOf([])];
+    await writeLock(file, first, null);
+    await expect(writeLock(file, second, null)).rejects.toMatchObject({ code: 'config' });
+    await expect(writeLock(file, second, second)).rejects.toMatchObject({ code: 'config' });
+    expect(await readLock(file)).toEqual(first);
+    await writeLock(file, second, first);
+    expect(await readLock(file)).toEqual(second);
+  });
+
   const text = lockText(lockOf([tool]));
   const broken: [string, string, RegExp][] = [
     ['is no JSON', '{', /is not JSON/],
