@@ -1,0 +1,45 @@
+// The processes that the matrix needs: our server over HTTP, and the gateway.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+const running = new Set();
+
+/** Starts a program and resolves to the first line that it prints; it ends with `stopAll`. */
+export async function start(args, env = {}) {
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  });
+  running.add(child);
+  const ended = once(child, 'close').then(([code]) => {
+    running.delete(child);
+    throw new Error(`${args.join(' ')} ended with ${code}:\n${errors.slice(-4000)}`);
+  });
+  let errors = '';
+  child.stderr.on('data', (chunk) => {
+    errors = (errors + chunk).slice(-100_000);
+    if (process.env.MIDSPAN_DEBUG !== undefined) process.stderr.write(chunk);
+  });
+  const lines = createInterface({ input: child.stdout });
+  const first = await Promise.race([once(lines, 'line'), ended]);
+  ended.catch((error) => {
+    if (!isStopping) console.log(`\n${error.message}`);
+  });
+  return first[0];
+}
+
+let isStopping = false;
+
+/** Ends everything that was started, and waits for it. */
+export async function stopAll() {
+  isStopping = true;
+  await Promise.all(
+    [...running].map((child) => {
+      const closed = once(child, 'close');
+      child.kill('SIGTERM');
+      const last = setTimeout(() => child.kill('SIGKILL'), 10_000);
+      return closed.then(() => clearTimeout(last));
+    }),
+  );
+}
