@@ -21,10 +21,24 @@ export interface Opening {
   instructions?: string;
 }
 
+/** What a request says of whoever asks, beside its params. A revision leaves out what it has no words for. */
+export interface Asking {
+  /** MCP client capabilities of this request; absent: those of the identity. */
+  capabilities?: JsonObject | undefined;
+  /** MCP log level. */
+  logLevel?: string | undefined;
+  /** More members of `_meta`; reserved ones are left out. */
+  meta?: JsonObject | undefined;
+  /** What answers an earlier `input`. */
+  round?: { responses?: JsonObject; state?: string } | undefined;
+}
+
 /** A result in neutral form: members that only one era has are lifted out. */
 export type Answer =
   | { kind: 'complete'; result: JsonObject; ttlMs?: number; cacheScope?: string }
   | { kind: 'input'; requests: Record<string, InputRequest>; state: string | undefined }
+  /** The flat task object of the tasks extension. */
+  | { kind: 'task'; task: JsonObject }
   | { kind: 'invalid'; problem: string };
 
 export interface Codec {
@@ -46,10 +60,10 @@ export interface Codec {
   readonly cancelByClosing: boolean;
   /** HTTP: arguments that a tool marks `x-mcp-header` go as headers too. */
   readonly mirrorsArguments: boolean;
-  /** What `_meta` of a request must hold for the server to log while it works; undefined where it logs unasked. */
-  readonly logging?: JsonObject;
+  /** True: a server logs about a request only where the request says from which level on. False: unasked, to the whole connection. */
+  readonly logsOnRequest: boolean;
   /** Request params as this revision sends them. `token` asks for progress. */
-  params(params: JsonObject, token?: RequestId): JsonObject;
+  params(params: JsonObject, token?: RequestId, asking?: Asking): JsonObject;
   /** HTTP headers of a request; `mirrored` are arguments that its tool wants as headers (see headers.ts). */
   headers(method: string, params: JsonObject, mirrored?: Record<string, string>): Record<string, string>;
   answer(method: string, result: JsonObject): Answer;

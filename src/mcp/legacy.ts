@@ -1,5 +1,6 @@
 /** 2025-11-25 and older: a handshake, sessions over HTTP, and requests of the server's own. */
 import { isObject } from './message.ts';
+import { unreserved } from './meta.ts';
 import type { Codec, Identity } from './codec.ts';
 import type { MidspanError } from '../errors.ts';
 
@@ -45,9 +46,10 @@ export function legacyCodec(version: string, identity: Identity): Codec {
     changes: 'get',
     cancelByClosing: false,
     mirrorsArguments: false,
-    params(params, token) {
+    logsOnRequest: false,
+    params(params, token, asking) {
       if (token === undefined) return params;
-      const meta = params._meta;
+      const meta = asking?.meta === undefined ? params._meta : { ...unreserved(asking.meta) };
       // Not a spread: V8 gives each object that gains a member after one a shape of its own, and all that reads it is slow.
       return Object.assign({}, params, {
         _meta: isObject(meta) ? { ...meta, progressToken: token } : { progressToken: token },

@@ -1,6 +1,7 @@
 /** 2026-07-28 and later: no handshake and no session; every request says who asks and what that one can do. */
 import { headerValue } from './headers.ts';
 import { isObject } from './message.ts';
+import { unreserved } from './meta.ts';
 import { TTL_MAX } from './protocol-limits.ts';
 import { safeText } from './text.ts';
 import type { Answer, Codec, Identity } from './codec.ts';
@@ -27,6 +28,10 @@ const CLIENT_REQUESTS: ReadonlySet<string> = new Set([
   'resources/read',
   'completion/complete',
   'subscriptions/listen',
+  // Of the extension io.modelcontextprotocol/tasks.
+  'tasks/get',
+  'tasks/update',
+  'tasks/cancel',
 ]);
 
 /** The requests that a server may interrupt to ask for input. */
@@ -47,6 +52,9 @@ const NAMED_BY: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
   'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
 };
 
 export function modernCodec(version: string, identity: Identity): Codec {
@@ -65,12 +73,21 @@ export function modernCodec(version: string, identity: Identity): Codec {
     changes: 'subscriptions/listen',
     cancelByClosing: true,
     mirrorsArguments: true,
-    logging: { [META.logLevel]: 'info' },
-    params(params, token) {
+    logsOnRequest: true,
+    params(params, token, asking) {
       // Not spreads: V8 gives each object that gains a member after one a shape of its own, and all that reads it is slow.
       const meta: JsonObject = Object.assign({}, isObject(params._meta) ? params._meta : undefined, envelope);
       if (token !== undefined) meta.progressToken = token;
-      return Object.assign({}, params, { _meta: meta });
+      const sent: JsonObject = Object.assign({}, params, { _meta: meta });
+      if (asking === undefined) return sent;
+      const { capabilities, logLevel, meta: more, round } = asking;
+      if (more !== undefined) sent._meta = Object.assign({}, unreserved(more), meta);
+      const own = sent._meta as JsonObject;
+      if (capabilities !== undefined) own[META.capabilities] = capabilities;
+      if (logLevel !== undefined) own[META.logLevel] = logLevel;
+      if (round?.responses !== undefined) sent.inputResponses = round.responses;
+      if (round?.state !== undefined) sent.requestState = round.state;
+      return sent;
     },
     headers(method, params, mirrored) {
       const headers: Record<string, string> = {
@@ -102,6 +119,10 @@ function answer(method: string, raw: JsonObject): Answer {
   const { resultType: type, ttlMs, cacheScope, ...result } = raw;
   const resultType = type ?? 'complete';
   if (resultType === 'input_required') return input(method, raw);
+  // A task has a ttlMs of its own, which is no caching hint.
+  if (method.startsWith('tasks/') && ttlMs !== undefined) result.ttlMs = ttlMs;
+  if (resultType === 'task' && method === 'tools/call')
+    return task(ttlMs === undefined ? result : { ...result, ttlMs });
   if (resultType !== 'complete') {
     return {
       kind: 'invalid',
@@ -109,11 +130,7 @@ function answer(method: string, raw: JsonObject): Answer {
     };
   }
   // server/discover keeps its serverInfo: reading it is what that request is for.
-  if (method !== 'server/discover' && isObject(result._meta) && META.serverInfo in result._meta) {
-    const { [META.serverInfo]: _own, ...meta } = result._meta;
-    if (Object.keys(meta).length > 0) result._meta = meta;
-    else delete result._meta;
-  }
+  if (method !== 'server/discover') nameless(result);
   if (!CACHEABLE.has(method)) return { kind: 'complete', result };
   return {
     kind: 'complete',
@@ -122,6 +139,21 @@ function answer(method: string, raw: JsonObject): Answer {
     // Private is the safe reading of anything else.
     cacheScope: cacheScope === 'public' ? 'public' : 'private',
   };
+}
+
+/** Takes out what the server says of itself, which its opening has said. */
+function nameless(result: JsonObject): void {
+  if (!isObject(result._meta) || !(META.serverInfo in result._meta)) return;
+  const { [META.serverInfo]: _own, ...meta } = result._meta;
+  if (Object.keys(meta).length > 0) result._meta = meta;
+  else delete result._meta;
+}
+
+function task(flat: JsonObject): Answer {
+  nameless(flat);
+  if (typeof flat.taskId !== 'string' || typeof flat.status !== 'string')
+    return { kind: 'invalid', problem: 'a result of the type "task" without a taskId or a status' };
+  return { kind: 'task', task: flat };
 }
 
 function input(method: string, raw: JsonObject): Answer {

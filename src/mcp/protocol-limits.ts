@@ -38,7 +38,7 @@ export const REPLIES_MAX = 64;
 export const WARNINGS_PER_SECOND = 20;
 /** Notes about one call. */
 export const NOTES_PER_CALL = 20;
-/** Log and progress notifications of one server in a second. */
+/** Log and progress notifications of one server in a second, for each request in flight. */
 export const NOTIFICATIONS_PER_SECOND = 50;
 /** Characters of one log or progress message. */
 export const NOTIFICATION_TEXT_MAX = 4096;
@@ -54,6 +54,8 @@ export const REQUEST_STATE_MAX = 64 * 1024;
 /** Questions that one call may put to a person, and one server in an hour. */
 export const ELICITATIONS_PER_CALL = 3;
 export const ELICITATIONS_PER_HOUR = 20;
+/** Questions that one request of a client may put to that client, whose own bounds count beside this. */
+export const ELICITATIONS_PER_RELAY = 100;
 
 /** Milliseconds in which several list_changed count as one, and how many are passed on in a minute. */
 export const LIST_CHANGED_DEBOUNCE = 500;

@@ -1,4 +1,4 @@
-/** The result of `tools/call`, read tolerantly: a block that nobody could read is left out, the rest stays. */
+/** Results: that of `tools/call`, read tolerantly (a block that nobody could read is left out, the rest stays), and the bounds of the others. */
 import { MEDIA_MAX, RESULT_BLOCKS_MAX, RESULT_TEXT_MAX } from './protocol-limits.ts';
 import { isObject } from './message.ts';
 import { safeText } from './text.ts';
@@ -69,6 +69,41 @@ export function readToolResult(raw: JsonObject, note: (text: string) => void): T
     delete result.toolResult;
   }
   return result;
+}
+
+/** The parts of the results that are bounded, by method; undefined for a result that is none. */
+const PARTS: Readonly<Record<string, (result: JsonObject) => readonly (Json | undefined)[] | undefined>> = {
+  'prompts/get': ({ messages }) =>
+    Array.isArray(messages) ? messages.flatMap((each) => (isObject(each) ? each.content : each)) : undefined,
+  'resources/read': ({ contents }) => (Array.isArray(contents) ? contents : undefined),
+  'completion/complete': ({ completion }) =>
+    isObject(completion) && Array.isArray(completion.values) ? completion.values : undefined,
+};
+
+/**
+ * What is wrong with a result that is passed on as it is: `none` says that it is not a result of this method at all, `excess`
+ * how it goes beyond the bounds of a tool's. Undefined when nothing is.
+ */
+export function resultFault(
+  method: string,
+  result: JsonObject,
+): { none: true } | { excess: string } | undefined {
+  if (!Object.hasOwn(PARTS, method)) return undefined;
+  const parts = PARTS[method]?.(result);
+  if (parts === undefined) return { none: true };
+  if (parts.length > RESULT_BLOCKS_MAX) return { excess: `more than ${RESULT_BLOCKS_MAX} parts` };
+  let text = 0;
+  for (const part of parts) {
+    const holder = isObject(part) ? part : { text: part };
+    const inner = isObject(holder.resource) ? holder.resource : holder;
+    for (const bytes of [holder.data, inner.blob])
+      if (typeof bytes === 'string' && bytes.length * 0.75 > MEDIA_MAX)
+        return { excess: `a part of more than ${MEDIA_MAX} bytes` };
+    const words = holder.text ?? inner.text;
+    if (typeof words === 'string') text += words.length;
+    if (text > RESULT_TEXT_MAX) return { excess: `more than ${RESULT_TEXT_MAX} characters of text` };
+  }
+  return undefined;
 }
 
 function faultOf(block: Json | undefined): string | undefined {

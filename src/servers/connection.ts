@@ -44,9 +44,9 @@ export class Connection {
     return this.peer.codec.mirrorsArguments && this.peer.channel.kind === 'http';
   }
 
-  /** What `_meta` of a call must hold for its server to log to us; undefined where it logs unasked, or never. */
-  get logging(): JsonObject | undefined {
-    return isObject(this.info.capabilities.logging) ? this.peer.codec.logging : undefined;
+  /** Whether the server logs, as it says. */
+  get logs(): boolean {
+    return isObject(this.info.capabilities.logging);
   }
 
   async request(method: string, params: JsonObject, options: RequestOptions): Promise<Answer> {

@@ -4,7 +4,7 @@ import { NOTIFICATION_TEXT_MAX, WARNINGS_PER_SECOND } from '../mcp/protocol-limi
 import { RateLimit } from './rate.ts';
 import { redacted } from './secrets.ts';
 import type { Redact } from './secrets.ts';
-import type { ServerEvent } from './server.ts';
+import type { LogMessage, ServerEvent } from './server.ts';
 import type { Json, JsonObject } from '../types.ts';
 
 export class Events {
@@ -42,14 +42,16 @@ export class Events {
   };
 
   /** `notifications/message`. */
-  log({ level, logger, data }: JsonObject): void {
-    this.emit({
-      type: 'log',
-      level: typeof level === 'string' ? level.slice(0, 20) : 'info',
-      ...(typeof logger === 'string' ? { logger: this.#redact(logger).slice(0, 100) } : {}),
-      data: bounded(redacted(data ?? null, this.#redact)),
-    });
-  }
+  readonly log = (params: JsonObject): void => {
+    this.emit({ type: 'log', ...this.message(params) });
+  };
+
+  /** `notifications/message`, bounded and without secrets. */
+  readonly message = ({ level, logger, data }: JsonObject): LogMessage => ({
+    level: typeof level === 'string' ? level.slice(0, 20) : 'info',
+    ...(typeof logger === 'string' ? { logger: this.#redact(logger).slice(0, 100) } : {}),
+    data: bounded(redacted(data ?? null, this.#redact)),
+  });
 
   clear(): void {
     this.#listeners.clear();

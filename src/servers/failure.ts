@@ -9,7 +9,7 @@ import type { RequestOptions } from './request.ts';
 import type { RpcErrorObject } from '../mcp/message.ts';
 import type { Json } from '../types.ts';
 
-/** A JSON-RPC error of the peer. `data.code` and `data.data` are the peer's; `data.status` is the HTTP status that carried it. */
+/** A JSON-RPC error of the peer. `data.code`, `data.message` and `data.data` are the peer's; `data.status` is the HTTP status that carried it. */
 export function rpcFailure(
   label: string,
   method: string,
@@ -29,7 +29,12 @@ export function rpcFailure(
     label,
     what: `the server refused ${method} with ${code}: ${message === '' ? '(no message)' : message}`,
     ...(next === undefined ? {} : { next }),
-    data: { code, ...bounded(error.data), ...(status === undefined ? {} : { status }) },
+    data: {
+      code,
+      message: error.message.slice(0, ERROR_TEXT_MAX),
+      ...bounded(error.data),
+      ...(status === undefined ? {} : { status }),
+    },
   });
 }
 
@@ -120,8 +125,9 @@ export function expired(
 }
 
 /** The server broke the protocol. */
-export function broken(label: string, what: string): MidspanError {
-  return new MidspanError({ code: 'protocol', label, what, next: 'Report this to the author of the server' });
+export function broken(label: string, what: string, cause?: MidspanError): MidspanError {
+  const next = cause?.next ?? 'Report this to the author of the server';
+  return new MidspanError({ code: 'protocol', label, what, next, cause });
 }
 
 /** It did not become usable in its time. */

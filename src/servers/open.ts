@@ -1,20 +1,33 @@
 /** One server's life: started in the background, brought back when it dies, given up for a while when it keeps dying. */
 import { MidspanError } from '../errors.ts';
+import { relayable } from '../mcp/capabilities.ts';
 import { untilAbort } from './abort.ts';
-import { callTool } from './call.ts';
 import { connect } from './connect.ts';
 import { Connection } from './connection.ts';
 import { Events } from './events.ts';
 import { cancelled, failure, serverClosed, startTooSlow, stillStarting } from './failure.ts';
 import { Lists } from './lists.ts';
+import { isAtLeast } from './log-level.ts';
 import { Questions } from './questions.ts';
+import { relay } from './relay.ts';
 import { redactorOf } from './secrets.ts';
 import { RESTARTS_MAX, TIMING, backOff } from './timing.ts';
 import { Verdict } from './verdict.ts';
 import { Watch, pause } from './watch.ts';
 import type { Channel } from './channel.ts';
 import type { ConnectSetup } from './connect.ts';
-import type { CallOptions, Relayed, RelayOptions, Server, ServerDeps, ServerEvent, ServerInfo, ServerState } from './server.ts';
+import type {
+  CallOptions,
+  LogMessage,
+  Relayed,
+  RelayOptions,
+  Server,
+  ServerDeps,
+  ServerEvent,
+  ServerInfo,
+  ServerState,
+} from './server.ts';
+import type { ToolFacts } from './relay.ts';
 import type { Redact } from './secrets.ts';
 import type { Timing } from './timing.ts';
 import type { JsonObject, ServerSpec, Surface, ToolDefinition, ToolResult } from '../types.ts';
@@ -32,6 +45,10 @@ export class LiveServer implements Server {
   readonly #redact: Redact;
   readonly #events: Events;
   readonly #lists: Lists;
+  readonly #tools: ToolFacts = {
+    mirrored: (name, args) => this.#lists.mirrored(name, args),
+    relist: () => this.#lists.tools(true),
+  };
   /** When it put questions to people. */
   readonly #asked: number[] = [];
   readonly #verdict: Verdict;
@@ -107,45 +124,71 @@ export class LiveServer implements Server {
   }
 
   async callTool(name: string, args: JsonObject, options: CallOptions = {}): Promise<ToolResult> {
-    const { call, callMax } = this.#timing;
-    const timeout = options.timeout ?? call;
+    const relayed = await this.relay('tools/call', { name, arguments: args }, options);
+    // Without rounds and tasks there is no other end.
+    return (relayed as Relayed & { kind: 'complete' }).result as ToolResult;
+  }
+
+  async relay(method: string, params: JsonObject, options: RelayOptions = {}): Promise<Relayed> {
+    const { call, callMax, retryState } = this.#timing;
+    const { signal, timeout = call, capabilities: declared, logLevel, onLog } = options;
     for (let last = false; ; last = true) {
-      const connection = this.#connection ?? (await this.#usable(options.signal, timeout));
+      const connection = this.#connection ?? (await this.#usable(signal, timeout));
+      const capabilities = declared === undefined ? undefined : relayable(declared, connection.info.era);
+      const asked =
+        logLevel ??
+        (declared === undefined && connection.logs && connection.peer.codec.logsOnRequest
+          ? 'info'
+          : undefined);
       const questions = new Questions({
         label: this.label,
-        tool: name,
-        capabilities: this.#deps.capabilities,
+        tool: method === 'tools/call' ? (params.name as string) : undefined,
+        capabilities: capabilities ?? this.#deps.capabilities,
         call: options,
-        asked: this.#asked,
+        asked: declared === undefined ? this.#asked : undefined,
         now: this.#now,
       });
       try {
-        return await callTool(
+        return await relay(
           {
             label: this.label,
             connection,
-            lists: this.#lists,
+            tools: this.#tools,
             questions,
+            asking: { capabilities, logLevel: asked, meta: options.meta, round: options.round },
+            log:
+              onLog === undefined
+                ? asked === undefined
+                  ? undefined
+                  : this.#events.log
+                : this.#logTo(onLog, logLevel),
             timeout,
             timeoutMax: this.spec.timeouts?.callMax ?? Math.max(callMax, timeout),
-            retryState: this.#timing.retryState,
+            retryState,
             closing: this.#closing.signal,
             warning: this.#events.warning,
           },
-          name,
-          args,
+          method,
+          params,
           options,
         );
       } catch (error) {
-        // It died before it saw the call: the call waits for it to come back.
+        // It died before it saw the request, which waits for it to come back.
         const unseen = error instanceof MidspanError && error.code === 'closed' && error.data.sent === false;
         if (!unseen || last || this.#closed !== undefined) throw error;
       }
     }
   }
 
-  relay(method: string, _params: JsonObject, _options: RelayOptions = {}): Promise<Relayed> {
-    throw new MidspanError({ code: 'internal', label: this.label, what: `${method} is not relayed yet` });
+  #logTo(onLog: (message: LogMessage) => void, level: string | undefined): (params: JsonObject) => void {
+    return (params) => {
+      if (!isAtLeast(params.level, level)) return;
+      try {
+        onLog(this.#events.message(params));
+      } catch {
+        // What a listener does with it is not the request's business.
+      }
+    };
   }
 
   follow(_uri: string): () => void {

@@ -165,7 +165,7 @@ export class Peer {
     entry.state = 'sent';
     this.#pending.set(id, entry);
     if (options.stream === undefined) this.#inFlight += 1;
-    const params = this.codec.params(entry.params, id);
+    const params = this.codec.params(entry.params, id, options.asking);
     const send = this.sendOptions(method, params, options.mirrored);
     if (send !== undefined) {
       entry.exchange = new AbortController();
@@ -230,7 +230,7 @@ export class Peer {
     const message = readMessage(raw);
     switch (message.kind) {
       case 'notification':
-        return this.#notification(message.method, message.params);
+        return this.#notification(message.method, message.params, origin);
       case 'request':
         return void this.#inbound.serve(message, origin, this.codec);
       case 'result':
@@ -286,11 +286,28 @@ export class Peer {
     return answerable.length === 1 ? answerable[0]?.id : undefined;
   }
 
-  #notification(method: string, params: JsonObject): void {
+  #notification(method: string, params: JsonObject, origin: RequestId | undefined): void {
     if (method === 'notifications/progress') return this.#progress(params);
     if (method === 'notifications/cancelled') return this.#inbound.cancel(params.requestId);
-    if (method === 'notifications/message' && !this.#rate.allows(performance.now())) return this.#limited();
+    if (method === 'notifications/message') {
+      if (!this.#allowed()) return this.#limited();
+      const log = this.#logOf(origin);
+      if (log !== undefined) return log(params);
+    }
     this.#events.notification(method, params);
+  }
+
+  /** Who hears what is logged: the request on whose stream it came, or the only one that it can be about. */
+  #logOf(origin: RequestId | undefined): ((params: JsonObject) => void) | undefined {
+    if (origin !== undefined) return this.#pending.get(origin)?.options.log;
+    const calls = this.#asking();
+    const about = this.codec.logsOnRequest ? calls.filter(({ options }) => options.log !== undefined) : calls;
+    return about.length === 1 ? about[0]?.options.log : undefined;
+  }
+
+  /** Each request in flight has its share. */
+  #allowed(): boolean {
+    return this.#rate.allows(performance.now(), Math.max(1, this.#inFlight));
   }
 
   #progress(params: JsonObject): void {
@@ -298,7 +315,7 @@ export class Peer {
     const seen = entry?.progressed(params);
     const onProgress = entry?.options.onProgress;
     if (seen === undefined || onProgress === undefined) return;
-    if (!this.#rate.allows(performance.now())) return this.#limited();
+    if (!this.#allowed()) return this.#limited();
     try {
       onProgress(seen);
     } catch {

@@ -1,12 +1,17 @@
-/** What a server asks while one call runs: checked, counted, put to whoever answers for the caller. */
+/** What a server asks while one request runs: checked, counted, put to whoever answers for the caller. */
 import { messageOf } from '../errors.ts';
-import { ELICITATIONS_PER_CALL, ELICITATIONS_PER_HOUR, NOTES_PER_CALL } from '../mcp/protocol-limits.ts';
+import {
+  ELICITATIONS_PER_CALL,
+  ELICITATIONS_PER_HOUR,
+  ELICITATIONS_PER_RELAY,
+  NOTES_PER_CALL,
+} from '../mcp/protocol-limits.ts';
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, isObject } from '../mcp/message.ts';
 import { safeText } from '../mcp/text.ts';
 import { untilAbort } from './abort.ts';
 import { Refusal } from './inbound.ts';
 import type { Asker } from './inbound.ts';
-import type { CallOptions } from './server.ts';
+import type { RelayOptions } from './server.ts';
 import type { JsonObject } from '../types.ts';
 
 /** The capability that lets a server ask. */
@@ -18,12 +23,13 @@ const CAPABILITY: Readonly<Record<string, string>> = {
 
 export interface QuestionsOptions {
   label: string;
-  tool: string;
-  /** What we declared that we can answer. */
+  /** The server's own name of the tool that runs. */
+  tool: string | undefined;
+  /** What was declared that can be answered. */
   capabilities: JsonObject;
-  call: CallOptions;
-  /** When this server put its questions to people, over all calls. On our clock. */
-  asked: number[];
+  call: RelayOptions;
+  /** When this server put its questions to the host's people, over all calls, on our clock; undefined for those of a client. */
+  asked: number[] | undefined;
   now: () => number;
 }
 
@@ -52,7 +58,7 @@ export class Questions implements Asker {
 
   async answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const { label, tool, call, now } = this.#options;
-    this.#check(method, params);
+    this.check(method, params);
     const elicitation = method === 'elicitation/create';
     if (call.onInput === undefined) {
       this.note(`${label} asked for input (${method}), and nobody was there to answer; it was declined`);
@@ -66,7 +72,8 @@ export class Questions implements Asker {
     const since = now();
     try {
       // Whoever answers may not listen to the signal; nobody waits for that.
-      const answer = call.onInput({ method, params }, { label, tool, signal });
+      const context = tool === undefined ? { label, signal } : { label, tool, signal };
+      const answer = call.onInput({ method, params }, context);
       const result = await untilAbort(answer, signal, () => new Error('the question was taken back'));
       return elicitation ? this.#elicited(result) : result;
     } catch (error) {
@@ -82,12 +89,16 @@ export class Questions implements Asker {
     }
   }
 
-  /** Only what we declared may be asked. */
-  #check(method: string, params: JsonObject): void {
+  /** Only what was declared may be asked. @throws Refusal */
+  check(method: string, params: JsonObject): void {
     const capability = CAPABILITY[method];
     const declared = capability === undefined ? undefined : this.#options.capabilities[capability];
     if (!isObject(declared))
       throw new Refusal(METHOD_NOT_FOUND, `${safeText(method, 100)} was not declared as a capability`);
+    if (method === 'sampling/createMessage' && !isObject(declared.tools)) {
+      if (params.tools !== undefined || params.toolChoice !== undefined)
+        throw new Refusal(INVALID_PARAMS, 'sampling with tools was not declared');
+    }
     if (method !== 'elicitation/create') return;
     const mode = params.mode ?? 'form';
     // An empty declaration means forms only.
@@ -102,8 +113,9 @@ export class Questions implements Asker {
 
   #mayAsk(): boolean {
     const { asked, now } = this.#options;
-    while (asked.length > 0 && now() - (asked[0] as number) > 3_600_000) asked.shift();
     this.#elicitations += 1;
+    if (asked === undefined) return this.#elicitations <= ELICITATIONS_PER_RELAY;
+    while (asked.length > 0 && now() - (asked[0] as number) > 3_600_000) asked.shift();
     if (this.#elicitations > ELICITATIONS_PER_CALL || asked.length >= ELICITATIONS_PER_HOUR) return false;
     asked.push(now());
     return true;

@@ -1,4 +1,4 @@
-/** At most `perSecond` things a second, counted in whole seconds; what is over the rate is counted, not kept. */
+/** At most `perSecond` things a second (for each of a number of sources), counted in whole seconds; what is over the rate is counted, not kept. */
 export class RateLimit {
   dropped = 0;
   readonly #perSecond: number;
@@ -10,14 +10,14 @@ export class RateLimit {
   }
 
   /** True when one more may pass now. `now` in milliseconds. */
-  allows(now: number): boolean {
+  allows(now: number, sources = 1): boolean {
     const second = Math.floor(now / 1000);
     if (second !== this.#second) {
       this.#second = second;
       this.#count = 0;
     }
     this.#count += 1;
-    if (this.#count <= this.#perSecond) return true;
+    if (this.#count <= this.#perSecond * sources) return true;
     this.dropped += 1;
     return false;
   }

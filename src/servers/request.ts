@@ -4,7 +4,7 @@ import { MidspanError } from '../errors.ts';
 import { onAbort } from './abort.ts';
 import { RequestClock } from './clock.ts';
 import type { Asker, Running } from './inbound.ts';
-import type { Answer } from '../mcp/codec.ts';
+import type { Answer, Asking } from '../mcp/codec.ts';
 import type { RequestId } from '../mcp/message.ts';
 import type { JsonObject, Progress } from '../types.ts';
 
@@ -18,6 +18,10 @@ export interface RequestOptions {
   /** Arguments that go as HTTP headers too. */
   mirrored?: Record<string, string> | undefined;
   asker?: Asker;
+  /** Said of whoever asks. */
+  asking?: Asking;
+  /** Hears `notifications/message` that surely is about this request. */
+  log?: ((params: JsonObject) => void) | undefined;
   /** It stays open and takes no place among the requests in flight. Called with its id once it is sent. */
   stream?: (id: RequestId) => void;
   /** Hears the text of the frame that carries the result, before the result itself. */

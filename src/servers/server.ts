@@ -5,7 +5,16 @@
 import type { MidspanError } from '../errors.ts';
 import type { AnswerInput, InputRequest } from '../mcp/input.ts';
 import type { Timing } from './timing.ts';
-import type { Era, Json, JsonObject, Progress, ServerSpec, Surface, ToolDefinition, ToolResult } from '../types.ts';
+import type {
+  Era,
+  Json,
+  JsonObject,
+  Progress,
+  ServerSpec,
+  Surface,
+  ToolDefinition,
+  ToolResult,
+} from '../types.ts';
 
 /**
  * starting: first attempt under way. ready: usable. restarting: was ready, is being brought back.
