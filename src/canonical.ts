@@ -71,12 +71,12 @@ function quoted(text: string): string {
 
 /** SHA-256 of UTF-8 text, in base64, as in Subresource Integrity. `domain` as below. */
 export function sha256Base64(domain: string, text: string): string {
-  return createHash('sha256').update(`${domain}\0`).update(text).digest('base64');
+  return createHash('sha256').update(`${domain}\0${text}`).digest('base64');
 }
 
 /** SHA-256 of UTF-8 text, in lower-case hexadecimal. `domain` keeps digests of different kinds of things apart. */
 export function sha256Hex(domain: string, text: string): string {
-  return createHash('sha256').update(`${domain}\0`).update(text).digest('hex');
+  return createHash('sha256').update(`${domain}\0${text}`).digest('hex');
 }
 
 /** SHA-256 of UTF-8 text alone, in base64: for formats of others, whose digests have no domain. */

@@ -15,6 +15,7 @@ export interface AuditRow {
 }
 
 export interface AuditTable {
+  /** The event is taken over: what the row adds is put into it. */
   append(event: JsonObject): AuditRow;
   /** In this order. */
   appendAll(events: readonly JsonObject[]): AuditRow[];
@@ -63,12 +64,15 @@ export function auditTable(db: Sqlite, now: () => number): AuditTable {
       const at = now();
       const added = events.map((event) => {
         seq += 1;
-        const body = canonicalEvent({ ...event, seq, at, previous: hash });
+        event.seq = seq;
+        event.at = at;
+        event.previous = hash;
+        const body = canonicalEvent(event);
         hash = hashOf(body);
         return { seq, body, hash };
       });
       db.runRows(
-        'INSERT INTO audit (seq, body, hash) SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)',
+        'INSERT INTO audit (seq, body, hash) SELECT * FROM (VALUES …)',
         added.map((row) => [row.seq, row.body, row.hash]),
       );
       db.run('UPDATE audit_head SET seq = ?, hash = ?', seq, hash);

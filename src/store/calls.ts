@@ -106,10 +106,9 @@ export function callTable(db: Sqlite, processes: Processes, now: () => number): 
 
 /** Nobody else inserts meanwhile, so that the ids follow one another. */
 const START = `INSERT INTO calls (process, run, call, name, label, tool, digest, arguments, rule, why, by, started)
-  SELECT ${Array.from({ length: 12 }, (_, column) => `value ->> ${column}`).join(', ')} FROM json_each(?) ORDER BY key`;
-const END = `UPDATE calls SET status = given.value ->> 1, milliseconds = given.value ->> 2, bytes = given.value ->> 3,
-    error = given.value ->> 4, result = given.value ->> 5
-  FROM json_each(?) AS given WHERE calls.id = given.value ->> 0 AND calls.status IS NULL`;
+  SELECT * FROM (VALUES …)`;
+const END = `UPDATE calls SET status = column2, milliseconds = column3, bytes = column4, error = column5, result = column6
+  FROM (VALUES …) WHERE id = column1 AND status IS NULL`;
 
 /**
  * A run belongs to one process; one that was taken for dead and is not must not go on beside its successor. Returns whether

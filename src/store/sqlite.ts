@@ -19,10 +19,10 @@ export interface Sqlite {
   get(sql: string, ...values: Value[]): Row | undefined;
   all(sql: string, ...values: Value[]): Row[];
   /**
-   * One statement for many rows, at a fraction of what a statement for each costs. It reads them by `json_each(?)`, in which
-   * `value ->> 0` is the first column. Halves of characters become U+FFFD.
+   * One statement for many rows, at a fraction of what one for each costs: `(VALUES …)` in the text stands for them, whose
+   * columns SQLite calls `column1` and so on. Within `write`, since many rows may be several statements.
    */
-  runRows(sql: string, rows: readonly (readonly Value[])[]): number;
+  runRows(sql: string, rows: readonly (readonly Value[])[]): void;
   /** All of the work or nothing of it; no other process writes meanwhile. Work within work joins it. */
   write<T>(work: () => T): T;
   /** Does nothing when it is not open. What is used afterwards throws. */
@@ -32,6 +32,8 @@ export interface Sqlite {
 /** How long a writer waits for the others, which blocks this process. A write takes well under a millisecond. */
 export const BUSY_WITHIN = 5_000;
 const BETWEEN_ATTEMPTS = 10;
+/** Rows of one statement, at most; other numbers are made of powers of two, so that few statements are kept prepared. */
+const ROWS = 32;
 
 /** @param prepare what is done once after opening: migrations. */
 export function sqlite(path: string, prepare: (db: Sqlite) => void): Sqlite {
@@ -58,10 +60,11 @@ export function sqlite(path: string, prepare: (db: Sqlite) => void): Sqlite {
     database?.close();
     database = undefined;
   };
-  const statement = (sql: string): Database.Statement => {
+  const statement = (sql: string, rows = 0, columns = 0): Database.Statement => {
     const from = opened();
-    let found = statements.get(sql);
-    if (found === undefined) statements.set(sql, (found = from.prepare(sql)));
+    const key = rows === 0 ? sql : `${rows} ${sql}`;
+    let found = statements.get(key);
+    if (found === undefined) statements.set(key, (found = from.prepare(withRows(sql, rows, columns))));
     return found;
   };
   const told = <T>(work: () => T): T => {
@@ -77,7 +80,15 @@ export function sqlite(path: string, prepare: (db: Sqlite) => void): Sqlite {
     run: (sql, ...values) => told(() => statement(sql).run(values).changes),
     get: (sql, ...values) => told(() => statement(sql).get(values) as Row | undefined),
     all: (sql, ...values) => told(() => statement(sql).all(values) as Row[]),
-    runRows: (sql, rows) => told(() => statement(sql).run([JSON.stringify(rows.map(wellFormed))]).changes),
+    runRows(sql, rows) {
+      for (let at = 0; at < rows.length;) {
+        const end = at + Math.min(2 ** Math.floor(Math.log2(rows.length - at)), ROWS);
+        const values: Value[] = [];
+        for (let row = at; row < end; row += 1) for (const value of rows[row] ?? []) values.push(value);
+        told(() => statement(sql, end - at, values.length / (end - at)).run(values));
+        at = end;
+      }
+    },
     write(work) {
       const inner = told(opened);
       if (inner.inTransaction) return work();
@@ -101,9 +112,11 @@ export function sqlite(path: string, prepare: (db: Sqlite) => void): Sqlite {
   return db;
 }
 
-/** SQLite would keep half of a character as it stands in JSON, as bytes that are no text, and the driver dies of reading those. */
-const wellFormed = (row: readonly Value[]): Value[] =>
-  row.map((value) => (typeof value === 'string' ? value.toWellFormed() : value));
+function withRows(sql: string, rows: number, columns: number): string {
+  if (rows === 0) return sql;
+  const row = `(${Array.from({ length: columns }, () => '?').join(', ')})`;
+  return sql.replace('(VALUES …)', `(VALUES ${Array.from({ length: rows }, () => row).join(', ')})`);
+}
 
 /** The folder and the file, for their owner alone; the driver makes its other files like this one. */
 function makePlace(path: string): void {

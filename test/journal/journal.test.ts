@@ -129,6 +129,58 @@ describe('a call', () => {
   });
 });
 
+describe('calls of one turn', () => {
+  it('are written together, each with its own end, in one chain', async () => {
+    const store = storeIn(folderOf());
+    const journal = openJournal(store);
+    const tools = Array.from({ length: 77 }, (_, index) => `tool-${index}`);
+    const started = await Promise.all(tools.map((tool) => journal.callStarted({ ...call, tool })));
+    const times = new Map(tools.map((tool, index) => [tool, (index * 31) % 77]));
+    for (const [index, each] of [...started.entries()].toReversed())
+      each.ended({ status: 'done', milliseconds: times.get(`tool-${index}`) ?? -1, result });
+    const rows = store.calls.list(undefined);
+    expect(rows.map(({ tool }) => tool)).toEqual(tools);
+    expect(
+      rows.every(({ tool, status, milliseconds }) => status === 'done' && milliseconds === times.get(tool)),
+    ).toBe(true);
+    expect(audited(store).map(({ item }) => item)).toEqual([...tools, ...tools.toReversed()]);
+    expect(store.audit.verify()).toMatchObject({ intact: true, rows: 154 });
+  });
+
+  it('do not share the fate of one whose run belongs to another process by now', async () => {
+    const folder = folderOf();
+    const [first, second] = [storeIn(folder), storeIn(folder)];
+    recordRun(first, { id: 'theirs', model: 'm', options: {} }).started([
+      { role: 'user', content: 'Do it.' },
+    ]);
+    const journal = openJournal(second);
+    const outcomes = await Promise.allSettled(
+      [undefined, 'theirs', 'of-a-client', undefined].map((run) =>
+        journal.callStarted({ ...call, ...(run !== undefined && { run }) }),
+      ),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+    expect(second.calls.list('theirs')).toEqual([]);
+    expect(audited(second).map(({ run }) => run)).toEqual([undefined, 'of-a-client', undefined]);
+  });
+
+  it.each([
+    [{ content: [] }],
+    [
+      {
+        content: [{ type: 'text', text: 'Zoë is 学' }],
+        structuredContent: { a: [1, true, null, {}], b: 'c' },
+      },
+    ],
+    [{ content: [{ type: 'image', data: 'A'.repeat(100_000), mimeType: 'image/png' }], isError: true }],
+  ])('have the size of their results', async (given) => {
+    const store = storeIn(folderOf());
+    const started = await openJournal(store).callStarted(call);
+    started.ended({ status: 'done', milliseconds: 1, result: given });
+    expect(store.calls.list(undefined)).toMatchObject([{ bytes: Buffer.byteLength(JSON.stringify(given)) }]);
+  });
+});
+
 describe('a host', () => {
   it('refuses a call that cannot be recorded, and the function is not run', async () => {
     const folder = folderOf();

@@ -29,9 +29,19 @@ for (let index = 0; ; index += 1) {
   note('started', id);
   const result = { content: [{ type: 'text', text }] };
   started.ended({ status: 'done', milliseconds: 1, result });
+  // Beside it, as those of several clients are.
+  const others = await Promise.all(
+    Array.from({ length: index % 8 }, async (_, other) => {
+      const beside = { call: `${id}+${other}`, label: 'test', tool: 't', arguments: {} };
+      const started = await journal.callStarted(beside);
+      note('started', beside.call);
+      started.ended({ status: 'done', milliseconds: 1, result });
+      return beside.call;
+    }),
+  );
   store.asks.insert({ id, digest: digest(text), ask: text, created: index, deadline: index });
   // The end of a call is written before whatever is written next.
-  note('ended', id, digest(text));
+  for (const call of [id, ...others]) note('ended', call, digest(text));
   note('ask', id, digest(text));
   store.asks.answer(id, digest(text), text, name, index);
   note('answer', id, digest(text));
