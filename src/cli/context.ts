@@ -112,8 +112,8 @@ export async function withHost<T>(
  * Who answers: the person at the terminal; and where the command is told to wait, whoever says `midspan answer` in time.
  * With neither, asking means no.
  */
-async function asksFor(
-  context: Context,
+export async function asksFor(
+  context: Pick<Context, 'print' | 'stdin'>,
   store: Store | false,
   { answersWithin }: { answersWithin?: number },
 ): Promise<AskQueue> {

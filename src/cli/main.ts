@@ -20,6 +20,7 @@ import { runCommand } from './run.ts';
 import { scanCommand } from './scan.ts';
 import { runsCommand } from './runs.ts';
 import { secretCommand } from './secret.ts';
+import { serveCommand } from './serve.ts';
 import { serversCommand } from './servers.ts';
 import { watchStop } from './stop.ts';
 import { toolsCommand } from './tools.ts';
@@ -80,6 +81,7 @@ Exit codes: 0 good, 1 failed, 2 usage or configuration, 3 needs sign-in, 4 unrea
     lockCommand,
     checkCommand,
     approveCommand,
+    serveCommand,
   ]) {
     program.addCommand(create(context, exit));
   }

@@ -8,6 +8,7 @@ import { readEntry } from './entry.ts';
 import { type EntryReading, members, texts } from './fields.ts';
 import { baseOf, codex, type Format, type FormatId, given, isToml, jsonFormat } from './formats.ts';
 import { collectProblems, type Problems, suggestion } from './problems.ts';
+import { type ServeSettings, serveSettings } from './serve.ts';
 import { type Entry, fromObject, type Item, readJson, readToml, SyntaxProblem } from './syntax.ts';
 import { policySettings, trustSettings, warnOfLabels } from './trust.ts';
 import type { Environment, SecretReader } from './variables.ts';
@@ -23,12 +24,14 @@ export interface Config {
   policy: Policy;
   /** Names of arguments whose values are never recorded, beside those that look like secrets. */
   redact: string[];
+  /** How `midspan serve` serves. */
+  serve: ServeSettings;
   /** What was ignored or looks wrong but is not an error, naming file, line and key. */
   warnings: string[];
 }
 
 /** Beside the servers, in our own format alone. */
-const OWN_KEYS: readonly string[] = ['trust', 'policy', 'redact'];
+const OWN_KEYS: readonly string[] = ['trust', 'policy', 'redact', 'serve'];
 
 const FILE_NAMES = ['midspan.json', '.mcp.json'] as const;
 export const MAX_FILE_BYTES = 8 * 1024 * 1024;
@@ -193,10 +196,20 @@ function resolve(root: Item, format: Format, { file, base, env, secret, problems
   const policy = policySettings(own('policy'), reading);
   const hidden = own('redact');
   const redact = (hidden && texts(hidden.item, ['redact'], reading)) ?? [];
+  const serve = serveSettings(own('serve'), reading);
   const labels = servers.map(({ label }) => label);
   warnOfLabels(labels, format.root, reading);
   problems.check();
-  return { path: file, format: format.id, servers, trust, policy, redact, warnings: problems.warnings() };
+  return {
+    path: file,
+    format: format.id,
+    servers,
+    trust,
+    policy,
+    redact,
+    serve,
+    warnings: problems.warnings(),
+  };
 }
 
 /** The forms that Cursor and VS Code share. */

@@ -1,5 +1,5 @@
 /** Reads single values of a configuration: checks the type, expands variables, and never repeats a value in a complaint. */
-import type { Problems } from './problems.ts';
+import { type Problems, suggestion } from './problems.ts';
 import type { Entry, Item, Place } from './syntax.ts';
 import { expand, type Variables } from './variables.ts';
 
@@ -105,4 +105,26 @@ export function unread(
 
 export function set<T, K extends keyof T>(target: T, key: K, value: T[K] | undefined): void {
   if (value !== undefined) target[key] = value;
+}
+
+/** How each member of an object is read. */
+export type Readers<T> = {
+  [K in keyof Required<T>]: (item: Item, path: Path, reading: EntryReading) => T[K] | undefined;
+};
+
+/** Reads the members of an object that the readers name; any other is an error with a suggestion. */
+export function readInto<T extends object>(
+  target: T,
+  item: Item,
+  at: Path,
+  reading: EntryReading,
+  readers: Readers<T>,
+): void {
+  const known = Object.keys(readers) as (keyof T & string)[];
+  for (const [key, entry] of members(item, at, reading) ?? []) {
+    const name = known.find((candidate) => candidate === key);
+    if (name === undefined)
+      complain([...at, key], entry.place, reading, `unknown key${suggestion(key, known)}`);
+    else set(target, name, readers[name](entry.item, [...at, key], reading));
+  }
 }

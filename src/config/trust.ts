@@ -2,8 +2,18 @@
 import path from 'node:path';
 import { validate } from '../schema/index.ts';
 import type { Action, Json, JsonObject, Policy, PolicyRule, ToolLabel, TrustSettings } from '../types.ts';
-import { complain, type EntryReading, members, type Path, type Reading, set, text, texts } from './fields.ts';
-import { suggestion } from './problems.ts';
+import {
+  complain,
+  type EntryReading,
+  members,
+  type Path,
+  type Readers,
+  readInto,
+  type Reading,
+  set,
+  text,
+  texts,
+} from './fields.ts';
 import { oneOf } from './settings.ts';
 import type { Entry, Item } from './syntax.ts';
 
@@ -17,10 +27,6 @@ const DEFAULTS: readonly Policy['default'][] = ['reads', ...ACTIONS];
 export const TOOL_LABELS: readonly ToolLabel[] = ['reads', 'untrusted', 'private', 'sends', 'destroys'];
 const MODES: readonly TrustSettings['mode'][] = ['auto', 'required', 'off'];
 const PROFILES: readonly TrustSettings['profile'][] = ['standard', 'strict', 'frozen'];
-
-type Readers<T> = {
-  [K in keyof Required<T>]: (item: Item, path: Path, reading: EntryReading) => T[K] | undefined;
-};
 
 /** @param file the configuration's own, which the lock stands beside. */
 export function trustSettings(
@@ -109,7 +115,8 @@ function rule(item: Item, at: Path, reading: EntryReading): PolicyRule | undefin
   return action === undefined ? undefined : { ...draft, action };
 }
 
-function globs(item: Item, at: Path, reading: EntryReading): string[] | undefined {
+/** Patterns that match something. */
+export function globs(item: Item, at: Path, reading: EntryReading): string[] | undefined {
   const found = texts(item, at, reading);
   if (found?.includes('') === true) complain(at, item.place, reading, 'must not hold an empty pattern');
   // An empty list would match nothing, and a rule that never matches is a mistake that nobody notices.
@@ -143,21 +150,4 @@ function plain({ value }: Item): Json {
   if (Array.isArray(value)) return value.map(plain);
   if (!(value instanceof Map)) return value;
   return Object.fromEntries([...value].map(([key, { item }]) => [key, plain(item)]));
-}
-
-/** Reads the members of an object that the readers name; any other is an error with a suggestion. */
-function readInto<T extends object>(
-  target: T,
-  item: Item,
-  at: Path,
-  reading: EntryReading,
-  readers: Readers<T>,
-): void {
-  const known = Object.keys(readers) as (keyof T & string)[];
-  for (const [key, entry] of members(item, at, reading) ?? []) {
-    const name = known.find((candidate) => candidate === key);
-    if (name === undefined)
-      complain([...at, key], entry.place, reading, `unknown key${suggestion(key, known)}`);
-    else set(target, name, readers[name](entry.item, [...at, key], reading));
-  }
 }

@@ -2,21 +2,11 @@
  * Secrets by name: in the keychain where one answers, else in a file for its owner alone in the user's state folder. A
  * configuration refers to them as `${secret:NAME}`; nothing prints them.
  */
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { MidspanError, messageOf } from '../errors.ts';
-import { claimDraft } from './draft.ts';
+import { rewriteInTurn } from './draft.ts';
 import { type Keychain, systemKeychain } from './keychain.ts';
 
 export interface Secrets {
@@ -35,8 +25,6 @@ export type SecretPlace = 'keychain' | 'file';
 
 export const MAX_SECRET = 64 * 1024;
 export const SECRET_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
-const WRITE_WITHIN = 5_000;
-const BETWEEN_ATTEMPTS = 10;
 
 /** The file of the user's secrets, by the rules of the XDG base directories. */
 export function secretsPath(env: Readonly<Record<string, string | undefined>>): string {
@@ -121,39 +109,18 @@ function read(path: string): Map<string, string> {
   return new Map(entries);
 }
 
-/** The draft is renamed into place when it is whole. */
 function change(path: string, edit: (secrets: Map<string, string>) => void): void {
-  const draft = `${path}.draft`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     if (process.platform !== 'win32') chmodSync(dirname(path), 0o700);
-    const file = claim(draft);
-    try {
+    rewriteInTurn(path, () => {
       const secrets = read(path);
       edit(secrets);
-      writeFileSync(file, JSON.stringify(Object.fromEntries(secrets)));
-      fsyncSync(file);
-    } catch (error) {
-      rmSync(draft, { force: true });
-      throw error;
-    } finally {
-      closeSync(file);
-    }
-    renameSync(draft, path);
+      return JSON.stringify(Object.fromEntries(secrets));
+    });
   } catch (error) {
     if (error instanceof MidspanError) throw error;
     throw problem(path, `cannot be written: ${messageOf(error)}`, error);
-  }
-}
-
-/** Waits for its turn. */
-function claim(draft: string): number {
-  const deadline = Date.now() + WRITE_WITHIN;
-  for (;;) {
-    const file = claimDraft(draft, Date.now());
-    if (file !== 'taken') return file;
-    if (Date.now() > deadline) throw new Error(`another process has ${draft}`);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN_ATTEMPTS);
   }
 }
 

@@ -1,0 +1,102 @@
+/** The doors: what others connect to. One host behind them, put together here for the command line and for programs. */
+import { join } from 'node:path';
+import type { Asks } from '../asks/asks.ts';
+import type { ServeSettings } from '../config/serve.ts';
+import { MidspanError } from '../errors.ts';
+import type { CoreHost } from '../host/host.ts';
+import { isThisMachine } from '../proxy.ts';
+import { gatewayFile } from '../store/gateway.ts';
+import { openAccess } from './access/access.ts';
+import { digestOf, newToken } from './access/keys.ts';
+import { limitsOf } from './access/limits.ts';
+import { BODY_MAX } from './http/body.ts';
+import { type Carrier, doorOf } from './http/door.ts';
+import { bracketed, hostsOf } from './http/hosts.ts';
+import { listen } from './http/listen.ts';
+import { openGateway } from './mcp/gateway.ts';
+import { type Log, silent } from './observe/log.ts';
+
+export const PORT = 7717;
+/** How long calls that run may go on once the gateway ends. Milliseconds. */
+export const DRAIN_WITHIN = 10_000;
+
+export interface ServeOptions extends ServeSettings {
+  /** Where the digest of the token and the keys for sealing are kept, usually `.midspan`. Absent: in memory. */
+  folder?: string;
+  /** Makes another token; the one before counts no more. */
+  newToken?: boolean;
+  /** Who answers what a client cannot. Absent: nobody. */
+  asks?: Asks;
+  log?: Log;
+}
+
+export interface Served {
+  /** Of the endpoint of all servers, such as `http://127.0.0.1:7717/mcp`. */
+  readonly url: string;
+  /** Of each server's own endpoint, by label, as they are now. */
+  servers(): Record<string, string>;
+  /** Set when it was made just now: it is nowhere else. */
+  readonly token: string | undefined;
+  /** Takes no more, lets what runs come to its end within a time, and closes. The host stays open. */
+  close(options?: { within?: number; signal?: AbortSignal }): Promise<void>;
+}
+
+/**
+ * Serves a host over HTTP.
+ * @throws MidspanError `usage` when it cannot listen there; `config` when what it keeps cannot be read or written.
+ */
+export async function serve(host: CoreHost, options: ServeOptions = {}): Promise<Served> {
+  const { host: bound = '127.0.0.1', port = PORT, auth = 'token', keys = [], log = silent } = options;
+  const isLoopback = isThisMachine(new URL(`http://${bracketed(bound)}`));
+  if (auth === 'none' && !isLoopback)
+    throw new MidspanError({
+      code: 'usage',
+      what: `without authorization the gateway is not served at ${bound}, where others reach it`,
+      next: 'Leave out `--auth none`, or serve it at 127.0.0.1',
+    });
+  const file = gatewayFile(options.folder === undefined ? undefined : join(options.folder, 'gateway.json'));
+  let token: string | undefined;
+  if (auth === 'token') {
+    const made = newToken();
+    if (file.keepToken(digestOf(made), { replace: options.newToken === true })) token = made;
+  }
+  const gateway = openGateway(host, options.asks === undefined ? {} : { others: options.asks });
+  let isSettled = false;
+  void host.settled().then(() => (isSettled = true));
+  const states = (): Map<string, string> => new Map(host.servers().map(({ label, state }) => [label, state]));
+  const carriers = new Map<string, Carrier>();
+  const listening = await listen({
+    host: bound,
+    port,
+    listener: doorOf({
+      hosts: hostsOf({
+        bound,
+        ...(options.hosts && { hosts: options.hosts }),
+        ...(options.origins && { origins: options.origins }),
+      }),
+      access: openAccess({ auth, keys, tokenDigest: () => file.tokenDigest() }),
+      limits: limitsOf(options.limits ?? {}),
+      bodyMax: options.limits?.body ?? BODY_MAX,
+      carriers,
+      endpoint: (label) => gateway.endpoint(label),
+      readiness: () => ({ isReady: isSettled, states: states() }),
+      onFault: (message) => log('error', 'A request ran into a fault', { problem: message }),
+    }),
+  });
+  const url = `${listening.origin}/mcp`;
+  return {
+    url,
+    token,
+    servers: () =>
+      Object.fromEntries(
+        host
+          .servers()
+          .filter(({ state }) => state !== 'disabled')
+          .map(({ label }) => [label, `${url}/${encodeURIComponent(label)}`]),
+      ),
+    async close() {
+      listening.stop();
+      await listening.end();
+    },
+  };
+}
