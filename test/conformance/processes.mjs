@@ -12,7 +12,7 @@ export async function start(args, env = {}) {
     env: { ...process.env, ...env },
   });
   running.add(child);
-  const ended = once(child, 'close').then(([code]) => {
+  const ended = once(child, 'exit').then(([code]) => {
     running.delete(child);
     throw new Error(`${args.join(' ')} ended with ${code}:\n${errors.slice(-4000)}`);
   });
@@ -31,15 +31,19 @@ export async function start(args, env = {}) {
 
 let isStopping = false;
 
-/** Ends everything that was started, and waits for it. */
+/** Ends everything that was started, and waits for it; not for what it left behind with its output. */
 export async function stopAll() {
   isStopping = true;
   await Promise.all(
     [...running].map((child) => {
-      const closed = once(child, 'close');
+      const exited = once(child, 'exit');
       child.kill('SIGTERM');
       const last = setTimeout(() => child.kill('SIGKILL'), 10_000);
-      return closed.then(() => clearTimeout(last));
+      return exited.then(() => {
+        clearTimeout(last);
+        child.stdout.destroy();
+        child.stderr.destroy();
+      });
     }),
   );
 }

@@ -17,6 +17,11 @@ export const REVISIONS = {
   '2026-07-28': { era: 'modern', client: 32, server: 37 },
 };
 
+/** Characters of what the suite says of one check; it may quote every message of a scenario. */
+const LONGEST = 600;
+/** Milliseconds after which a run of the suite counts as hanging. */
+const GUARD = 300_000;
+
 export function install() {
   const mark = join(HERE, 'node_modules/.package-lock.json');
   const isThere =
@@ -47,9 +52,11 @@ export async function runSuite(side, args) {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, FORCE_COLOR: '0' },
     });
+    const guard = setTimeout(() => run.kill('SIGKILL'), GUARD);
     let log = '';
     for (const stream of [run.stdout, run.stderr]) stream.on('data', (chunk) => (log += chunk));
     await new Promise((resolve) => run.on('close', resolve));
+    clearTimeout(guard);
     const results = readResults(output, side);
     if (results.length === 0 || process.env.MIDSPAN_DEBUG !== undefined) console.log(log);
     return results;
@@ -74,5 +81,5 @@ export function failuresOf({ checks }) {
   if (checks.length === 0) return ['no checks'];
   return checks
     .filter(({ status }) => status === 'FAILURE' || status === 'WARNING')
-    .map(({ id, errorMessage, description }) => `${id}: ${errorMessage ?? description}`);
+    .map(({ id, errorMessage, description }) => `${id}: ${errorMessage ?? description}`.slice(0, LONGEST));
 }

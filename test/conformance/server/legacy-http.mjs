@@ -107,9 +107,9 @@ export function createLegacyHttp(features) {
     const message = request.method === 'POST' ? await readMessage(request) : undefined;
     if (message?.method === 'initialize') return initialize(message, response);
     const id = request.headers['mcp-session-id'];
-    if (id === undefined) return refuse(response, 400, 'Mcp-Session-Id is required');
+    if (id === undefined) return refuse(response, 400, 'Mcp-Session-Id is required', message?.id);
     const open = sessions.get(id);
-    if (open === undefined) return refuse(response, 404, 'There is no such session');
+    if (open === undefined) return refuse(response, 404, 'There is no such session', message?.id);
     const version = request.headers['mcp-protocol-version'];
     if (version !== undefined && !LEGACY_VERSIONS.includes(version)) {
       return refuse(response, 400, `Unsupported MCP-Protocol-Version ${version}`);
