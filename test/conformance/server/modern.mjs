@@ -178,9 +178,11 @@ export function createModern(features) {
       task: (task) => taskIds?.includes(task.id) && send('notifications/tasks', detailed(task)),
     };
     for (const [event, listener] of Object.entries(listeners)) features.changes.on(event, listener);
-    return new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true })).then(() => {
-      for (const [event, listener] of Object.entries(listeners)) features.changes.off(event, listener);
-      return {};
+    return new Promise((resolve) => {
+      signal.addEventListener('abort', () => {
+        for (const [event, listener] of Object.entries(listeners)) features.changes.off(event, listener);
+        resolve({});
+      });
     });
   }
 
