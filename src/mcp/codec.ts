@@ -62,6 +62,8 @@ export interface Codec {
   readonly mirrorsArguments: boolean;
   /** True: a server logs about a request only where the request says from which level on. False: unasked, to the whole connection. */
   readonly logsOnRequest: boolean;
+  /** True: the result of a task comes by `tasks/result`, on which the server asks, too. False: with `tasks/get`. */
+  readonly fetchesTaskResults: boolean;
   /** Request params as this revision sends them. `token` asks for progress. */
   params(params: JsonObject, token?: RequestId, asking?: Asking): JsonObject;
   /** HTTP headers of a request; `mirrored` are arguments that its tool wants as headers (see headers.ts). */

@@ -1,8 +1,10 @@
 /** 2025-11-25 and older: a handshake, sessions over HTTP, and requests of the server's own. */
 import { isObject } from './message.ts';
 import { unreserved } from './meta.ts';
-import type { Codec, Identity } from './codec.ts';
+import { RELATED_TASK, fromLegacyTask, taskFault } from './tasks.ts';
+import type { Answer, Codec, Identity } from './codec.ts';
 import type { MidspanError } from '../errors.ts';
+import type { JsonObject } from '../types.ts';
 
 const CLIENT_REQUESTS: ReadonlySet<string> = new Set([
   'initialize',
@@ -18,6 +20,10 @@ const CLIENT_REQUESTS: ReadonlySet<string> = new Set([
   'resources/unsubscribe',
   'completion/complete',
   'logging/setLevel',
+  // 2025-11-25 only.
+  'tasks/get',
+  'tasks/result',
+  'tasks/cancel',
 ]);
 
 const SERVER_REQUESTS: ReadonlySet<string> = new Set([
@@ -47,6 +53,7 @@ export function legacyCodec(version: string, identity: Identity): Codec {
     cancelByClosing: false,
     mirrorsArguments: false,
     logsOnRequest: false,
+    fetchesTaskResults: true,
     params(params, token, asking) {
       if (token === undefined) return params;
       const meta = asking?.meta === undefined ? params._meta : { ...unreserved(asking.meta) };
@@ -58,7 +65,7 @@ export function legacyCodec(version: string, identity: Identity): Codec {
     headers(method): Record<string, string> {
       return method === 'initialize' ? {} : { 'MCP-Protocol-Version': version };
     },
-    answer: (_method, result) => ({ kind: 'complete', result }),
+    answer,
     readOpening(result) {
       const { protocolVersion, capabilities, serverInfo, instructions } = result;
       if (typeof protocolVersion !== 'string') return undefined;
@@ -70,6 +77,20 @@ export function legacyCodec(version: string, identity: Identity): Codec {
       };
     },
   };
+}
+
+function answer(method: string, result: JsonObject): Answer {
+  if (method === 'tools/call' && isObject(result.task) && result.content === undefined) {
+    const task = fromLegacyTask(result.task);
+    const problem = taskFault(task);
+    return problem === undefined ? { kind: 'task', task } : { kind: 'invalid', problem };
+  }
+  if (method === 'tasks/get') return { kind: 'complete', result: fromLegacyTask(result) };
+  if (method === 'tasks/result' && isObject(result._meta) && RELATED_TASK in result._meta) {
+    const { [RELATED_TASK]: _task, ...meta } = result._meta;
+    return { kind: 'complete', result: { ...result, _meta: meta } };
+  }
+  return { kind: 'complete', result };
 }
 
 const NO_SESSION =

@@ -3,6 +3,7 @@ import { headerValue } from './headers.ts';
 import { isObject } from './message.ts';
 import { unreserved } from './meta.ts';
 import { TTL_MAX } from './protocol-limits.ts';
+import { taskFault } from './tasks.ts';
 import { safeText } from './text.ts';
 import type { Answer, Codec, Identity } from './codec.ts';
 import type { InputRequest } from './input.ts';
@@ -74,6 +75,7 @@ export function modernCodec(version: string, identity: Identity): Codec {
     cancelByClosing: true,
     mirrorsArguments: true,
     logsOnRequest: true,
+    fetchesTaskResults: false,
     params(params, token, asking) {
       // Not spreads: V8 gives each object that gains a member after one a shape of its own, and all that reads it is slow.
       const meta: JsonObject = Object.assign({}, isObject(params._meta) ? params._meta : undefined, envelope);
@@ -121,6 +123,7 @@ function answer(method: string, raw: JsonObject): Answer {
   if (resultType === 'input_required') return input(method, raw);
   // A task has a ttlMs of its own, which is no caching hint.
   if (method.startsWith('tasks/') && ttlMs !== undefined) result.ttlMs = ttlMs;
+  if (method === 'tasks/get') inner(result);
   if (resultType === 'task' && method === 'tools/call')
     return task(ttlMs === undefined ? result : { ...result, ttlMs });
   if (resultType !== 'complete') {
@@ -151,9 +154,18 @@ function nameless(result: JsonObject): void {
 
 function task(flat: JsonObject): Answer {
   nameless(flat);
-  if (typeof flat.taskId !== 'string' || typeof flat.status !== 'string')
-    return { kind: 'invalid', problem: 'a result of the type "task" without a taskId or a status' };
-  return { kind: 'task', task: flat };
+  const problem = taskFault(flat);
+  return problem === undefined
+    ? { kind: 'task', task: flat }
+    : { kind: 'invalid', problem: `a result of the type "task": ${problem}` };
+}
+
+/** The result in a task that was completed, in neutral form as well. */
+function inner(task: JsonObject): void {
+  if (!isObject(task.result)) return;
+  const { resultType: _type, ...result } = task.result;
+  nameless(result);
+  task.result = result;
 }
 
 function input(method: string, raw: JsonObject): Answer {

@@ -45,3 +45,32 @@ export function untilAbort<T>(
     promise.then(resolve, reject).finally(stop);
   });
 }
+
+/** What may end an exchange: an AbortSignal, or a Stop. */
+export interface StopSignal {
+  readonly aborted: boolean;
+  readonly reason?: unknown;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+/** An AbortController and its signal in one, at a fraction of what the two cost: one for each request is most of its garbage. */
+export class Stop implements StopSignal {
+  aborted = false;
+  readonly #listeners: (() => void)[] = [];
+
+  abort(): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    for (const listener of this.#listeners.splice(0)) listener();
+  }
+
+  addEventListener(_: 'abort', listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  removeEventListener(_: 'abort', listener: () => void): void {
+    const place = this.#listeners.indexOf(listener);
+    if (place !== -1) this.#listeners.splice(place, 1);
+  }
+}

@@ -4,6 +4,7 @@
  */
 import type { MidspanError } from '../errors.ts';
 import type { JsonObject } from '../types.ts';
+import type { StopSignal } from './abort.ts';
 
 export interface ChannelHandlers {
   /**
@@ -21,7 +22,7 @@ export interface SendOptions {
   /** HTTP only; stdio ignores it. */
   headers?: Record<string, string>;
   /** Ends this exchange: HTTP closes its response stream, stdio does nothing. */
-  signal?: AbortSignal;
+  signal?: StopSignal;
   /** HTTP only: pick a broken response stream up again by GET with Last-Event-ID (legacy revisions only). */
   resumable?: boolean;
   /** HTTP only: called with status and headers of a 2xx response, before any of its messages is delivered. */

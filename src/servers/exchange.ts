@@ -2,6 +2,7 @@ import type { Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { type ErrorCode, MidspanError, messageOf } from '../errors.ts';
 import { BODY_BYTES, BODY_IDLE_MS, COMPRESSION_RATIO, ERROR_BODY_BYTES, REDIRECTS } from '../mcp/limits.ts';
+import type { StopSignal } from './abort.ts';
 import type { Sent } from './channel.ts';
 import { decompressor, isBomb } from './decompression.ts';
 import { HttpStatusError, networkFailure, shownUrl } from './http-error.ts';
@@ -13,7 +14,7 @@ export interface HttpRequest {
   body?: string;
   /** Default: the URL of the client. */
   url?: URL;
-  signal?: AbortSignal | undefined;
+  signal?: StopSignal | undefined;
 }
 
 export interface Answer extends Sent {

@@ -12,6 +12,7 @@ import {
   type HttpRequest,
   type OpenReader,
 } from './exchange.ts';
+import type { StopSignal } from './abort.ts';
 import { shownUrl } from './http-error.ts';
 import { messagesIn } from './messages.ts';
 import { redactor, redactorOf, valuesNamedSecret } from './secrets.ts';
@@ -96,11 +97,8 @@ export class HttpClient {
     if (this.#createLane === undefined || this.#closed) {
       return Promise.reject(this.error('closed', 'the connection is closed'));
     }
-    const exchange = new Exchange(
-      this.#context,
-      { ...request, headers: { ...this.#headers, ...request.headers } },
-      open,
-    );
+    request.headers = Object.assign({}, this.#headers, request.headers);
+    const exchange = new Exchange(this.#context, request, open);
     if (exchange.over) return exchange.answer;
     this.#active.add(exchange);
     this.#sweep ??= setInterval(this.#checkTimes, SWEEP_MS).unref();
@@ -110,7 +108,7 @@ export class HttpClient {
   }
 
   /** Waits. The signal and `close` end the wait with an error. */
-  pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  pause(milliseconds: number, signal: StopSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (reason?: MidspanError) => {
         clearTimeout(timer);

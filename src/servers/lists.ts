@@ -2,6 +2,7 @@
 import { mirroredArguments, mirroredHeaders } from '../mcp/headers.ts';
 import { PROMPTS, RESOURCES, TEMPLATES, TOOLS } from '../mcp/lists.ts';
 import { isObject } from '../mcp/message.ts';
+import { taskSupport } from '../mcp/tasks.ts';
 import { safeText } from '../mcp/text.ts';
 import { ChangeNotices } from './change-notices.ts';
 import { failure } from './failure.ts';
@@ -20,6 +21,8 @@ export class Lists {
   readonly #templates: KeptList;
   /** The arguments that go as headers, by tool, of the listing that they were read from. */
   #marks: { tools: readonly ToolDefinition[]; byName: Map<string, MirroredArgument[]> } | undefined;
+  /** The tools that are called as tasks only, of the listing that they were read from. */
+  #asTask: { tools: readonly ToolDefinition[]; names: ReadonlySet<string> } | undefined;
 
   constructor(options: KeptListOptions & { toolsChanged: () => void }) {
     this.#options = options;
@@ -79,6 +82,17 @@ export class Lists {
     if (this.#marks?.tools !== tools) this.#marks = { tools, byName: marksOf(tools) };
     const mirrored = this.#marks.byName.get(name);
     return mirrored === undefined ? undefined : mirroredHeaders(mirrored, args);
+  }
+
+  /** Whether the last listing says that this tool is called as a task only (2025-11-25). */
+  onlyAsTask(name: string): boolean {
+    const tools = this.#tools.kept;
+    if (tools === undefined) return false;
+    if (this.#asTask?.tools !== tools) {
+      const required = tools.filter((tool) => taskSupport(tool) === 'required');
+      this.#asTask = { tools, names: new Set(required.map((tool) => tool.name)) };
+    }
+    return this.#asTask.names.has(name);
   }
 
   /** Undefined when the server does not offer it, or when it cannot be had. */

@@ -48,6 +48,7 @@ export class LiveServer implements Server {
   readonly #tools: ToolFacts = {
     mirrored: (name, args) => this.#lists.mirrored(name, args),
     relist: () => this.#lists.tools(true),
+    onlyAsTask: (name) => this.#lists.onlyAsTask(name),
   };
   /** When it put questions to people. */
   readonly #asked: number[] = [];
@@ -156,6 +157,7 @@ export class LiveServer implements Server {
             tools: this.#tools,
             questions,
             asking: { capabilities, logLevel: asked, meta: options.meta, round: options.round },
+            declared: capabilities ?? this.#deps.capabilities,
             log:
               onLog === undefined
                 ? asked === undefined

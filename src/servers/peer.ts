@@ -8,6 +8,7 @@ import { NOTICE_MS } from '../mcp/limits.ts';
 import { IN_FLIGHT_MAX, NOTIFICATIONS_PER_SECOND, QUEUE_MAX, REPLIES_MAX } from '../mcp/protocol-limits.ts';
 import { INVALID_PARAMS, readMessage } from '../mcp/message.ts';
 import { safeText } from '../mcp/text.ts';
+import { Stop } from './abort.ts';
 import { broken, cancelled, expired, failure, outcomeUnknown, rpcFailure, unsent } from './failure.ts';
 import { Inbound } from './inbound.ts';
 import { HttpStatusError } from './http-error.ts';
@@ -168,8 +169,8 @@ export class Peer {
     const params = this.codec.params(entry.params, id, options.asking);
     const send = this.sendOptions(method, params, options.mirrored);
     if (send !== undefined) {
-      entry.exchange = new AbortController();
-      send.signal = entry.exchange.signal;
+      entry.exchange = new Stop();
+      send.signal = entry.exchange;
       send.resumable = this.codec.sessions;
       if (method === this.codec.opening.method && this.codec.sessions)
         send.started = (sent) => this.#session(sent);

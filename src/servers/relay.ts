@@ -2,14 +2,25 @@
 import { MidspanError } from '../errors.ts';
 import { INPUT_ROUNDS_MAX, REQUEST_STATE_MAX } from '../mcp/protocol-limits.ts';
 import { HEADER_MISMATCH, UNSUPPORTED_VERSION, URL_ELICITATION_REQUIRED, isObject } from '../mcp/message.ts';
+import {
+  isTasksMissing,
+  servesTasks,
+  takesTasks,
+  taskFault,
+  taskQuestions,
+  withTasks,
+} from '../mcp/tasks.ts';
 import { readToolResult, resultFault } from '../mcp/results.ts';
 import { onAbort, untilAbort } from './abort.ts';
-import { broken, outcomeUnknown } from './failure.ts';
+import { broken, expired, outcomeUnknown } from './failure.ts';
+import { driveTask } from './tasks.ts';
 import { pause } from './watch.ts';
 import type { Connection } from './connection.ts';
 import type { Questions } from './questions.ts';
 import type { Relayed, RelayOptions } from './server.ts';
+import type { TaskDriving } from './tasks.ts';
 import type { Answer, Asking } from '../mcp/codec.ts';
+import type { InputRequest } from '../mcp/input.ts';
 import type { JsonObject } from '../types.ts';
 
 export interface RelaySetup {
@@ -19,6 +30,8 @@ export interface RelaySetup {
   questions: Questions;
   /** What the request says of whoever asks. */
   asking: Asking;
+  /** The client capabilities that it declares, or that the connection does. */
+  declared: JsonObject;
   /** Hears what the server logs about this request. */
   log: ((params: JsonObject) => void) | undefined;
   /** Milliseconds. */
@@ -36,6 +49,8 @@ export interface ToolFacts {
   mirrored(name: string, args: JsonObject): Record<string, string> | undefined;
   /** Lists the tools anew. */
   relist(): Promise<unknown>;
+  /** Whether a tool is called as a task only (2025-11-25). */
+  onlyAsTask(name: string): boolean;
 }
 
 /** @throws MidspanError as `Server.relay` */
@@ -47,19 +62,19 @@ export async function relay(
 ): Promise<Relayed> {
   const { label, connection, questions, timeout, asking } = setup;
   const since = performance.now();
+  /** All rounds together have the time of one call; waiting for a person is not the server's time. */
+  const left = (): number => setup.timeoutMax + questions.waited - (performance.now() - since);
   let relisted = false;
+  // Whoever asks takes no tasks, and gets the result of one all the same.
+  let drives = onlyAsTask(setup, method, params);
+  if (drives) params = { ...params, task: { ttl: setup.timeoutMax } };
   for (let round = 0; ; round += 1) {
-    // All rounds together have the time of one call; waiting for a person is not the server's time.
-    const left =
-      round === 0
-        ? setup.timeoutMax
-        : Math.max(1, setup.timeoutMax + questions.waited - (performance.now() - since));
     let answer: Answer;
     try {
       answer = await connection.request(method, params, {
         signal: options.signal,
         timeout,
-        timeoutMax: left,
+        timeoutMax: round === 0 ? setup.timeoutMax : Math.max(1, left()),
         onProgress: options.onProgress,
         mirrored: connection.mirrors ? mirrored(setup, method, params) : undefined,
         asker: questions,
@@ -68,6 +83,17 @@ export async function relay(
       });
     } catch (error) {
       const code = error instanceof MidspanError && error.code === 'rpc' ? error.data.code : undefined;
+      if (
+        !drives &&
+        method === 'tools/call' &&
+        options.drivesTasks !== false &&
+        isTasksMissing(code, (error as MidspanError).data.data) &&
+        !takesTasks(setup.declared)
+      ) {
+        drives = true;
+        asking.capabilities = withTasks(setup.declared);
+        continue;
+      }
       if (code === HEADER_MISMATCH && connection.mirrors && !relisted && method === 'tools/call') {
         // The tool may want other headers than when it was listed.
         relisted = true;
@@ -93,7 +119,11 @@ export async function relay(
       case 'complete':
         return completed(setup, method, answer);
       case 'task':
-        if (takesTasks(asking.capabilities)) return answer;
+        if (drives) {
+          const result = await driveTask(answer.task, drivingOf(setup, method, options, left));
+          return completed(setup, method, { kind: 'complete', result });
+        }
+        if (takesTasks(setup.declared)) return answer;
         throw broken(label, `the server answered ${method} with a "task", which was not asked for`);
       case 'invalid':
         throw broken(label, answer.problem);
@@ -126,13 +156,25 @@ export async function relay(
 
 /** What answers the questions of a round, with its exact state. */
 async function nextRound(
-  { label, questions, retryState }: RelaySetup,
+  setup: RelaySetup,
   { requests, state }: Answer & { kind: 'input' },
   round: number,
   stop: AbortSignal,
 ): Promise<Asking['round']> {
   const entries = Object.entries(requests);
-  if (entries.length === 0) await pause(retryState * 2 ** round, stop);
+  if (entries.length === 0) await pause(setup.retryState * 2 ** round, stop);
+  const responses = await answersOf(setup, entries, stop);
+  return {
+    ...(entries.length === 0 ? {} : { responses }),
+    ...(state === undefined ? {} : { state }),
+  };
+}
+
+async function answersOf(
+  { label, questions }: RelaySetup,
+  entries: readonly [key: string, request: InputRequest][],
+  stop: AbortSignal,
+): Promise<JsonObject> {
   const answered: [string, JsonObject][] = [];
   // One after another: a person answers one question at a time.
   for (const [key, { method, params }] of entries) {
@@ -142,10 +184,7 @@ async function nextRound(
       throw unanswerable(label, error);
     }
   }
-  return {
-    ...(entries.length === 0 ? {} : { responses: Object.fromEntries(answered) }),
-    ...(state === undefined ? {} : { state }),
-  };
+  return Object.fromEntries(answered);
 }
 
 /** What a request waits for between two rounds. Cancelling it, or closing the server, ends the wait. */
@@ -198,15 +237,13 @@ async function openedAll(
 }
 
 function completed(setup: RelaySetup, method: string, answer: Answer & { kind: 'complete' }): Relayed {
-  const { label, questions, warning } = setup;
+  const { label } = setup;
   if (method === 'tools/call') {
-    const result = readToolResult(answer.result, (text) => {
-      warning(text);
-      questions.note(`${label}: ${text}`);
-    });
-    if (result === undefined)
-      throw broken(label, `the server answered ${method} with something that is not a tool result`);
-    answer.result = result;
+    answer.result = toolResult(setup, method, answer.result);
+    return answer;
+  }
+  if (method === 'tasks/get') {
+    readTask(setup, answer.result);
     return answer;
   }
   const fault = resultFault(method, answer.result);
@@ -220,6 +257,34 @@ function completed(setup: RelaySetup, method: string, answer: Answer & { kind: '
   );
 }
 
+function toolResult({ label, questions, warning }: RelaySetup, method: string, raw: JsonObject): JsonObject {
+  const result = readToolResult(raw, (text) => {
+    warning(text);
+    questions.note(`${label}: ${text}`);
+  });
+  if (result === undefined)
+    throw broken(label, `the server answered ${method} with something that is not a tool result`);
+  return result;
+}
+
+/** A task is checked as what it stands for would be: its result as that of the call, its questions as rounds. */
+function readTask(setup: RelaySetup, task: JsonObject): void {
+  const { label, questions } = setup;
+  const fault = taskFault(task);
+  if (fault !== undefined) throw broken(label, `the server answered tasks/get with ${fault}`);
+  if (isObject(task.result)) task.result = toolResult(setup, 'tasks/get', task.result);
+  const asked = taskQuestions(task);
+  if (task.inputRequests !== undefined)
+    task.inputRequests = Object.fromEntries(asked.map(([key, request]) => [key, { ...request }]));
+  for (const [, request] of asked) {
+    try {
+      questions.check(request.method, request.params);
+    } catch (error) {
+      throw unanswerable(label, error);
+    }
+  }
+}
+
 function mirrored(
   { tools }: RelaySetup,
   method: string,
@@ -230,9 +295,49 @@ function mirrored(
   return tools.mirrored(name, isObject(args) ? args : {});
 }
 
-function takesTasks(capabilities: JsonObject | undefined): boolean {
-  const extensions = capabilities?.extensions;
-  return isObject(extensions) && isObject(extensions['io.modelcontextprotocol/tasks']);
+function onlyAsTask({ connection, tools }: RelaySetup, method: string, { name }: JsonObject): boolean {
+  return (
+    method === 'tools/call' &&
+    connection.peer.codec.fetchesTaskResults &&
+    servesTasks(connection.info.capabilities) &&
+    tools.onlyAsTask(name as string)
+  );
+}
+
+function drivingOf(
+  setup: RelaySetup,
+  method: string,
+  options: RelayOptions,
+  left: () => number,
+): TaskDriving {
+  const { label, connection, questions, asking, timeout, timeoutMax } = setup;
+  const { capabilities, meta } = asking;
+  return {
+    label,
+    fetched: connection.peer.codec.fetchesTaskResults,
+    async request(about, params, { asks, within, detached }) {
+      const most = within ?? Math.max(1, left());
+      const answer = await connection.request(about, params, {
+        signal: detached === true ? undefined : options.signal,
+        // What waits for the end of the task has the time of the call.
+        timeout: asks === true ? most : Math.min(timeout, most),
+        timeoutMax: most,
+        asking: { capabilities, meta },
+        ...(asks === true && { asker: questions }),
+      });
+      if (answer.kind !== 'complete')
+        throw broken(label, `the server answered ${about} with something that is no result of it`);
+      return answer.result;
+    },
+    async pause(milliseconds) {
+      if (left() <= 0) throw expired(label, method, { timeout: timeoutMax }, true, true);
+      await between(setup, method, 'its task', options, (stop) =>
+        pause(Math.min(milliseconds, left()), stop),
+      );
+    },
+    answers: (asked) => between(setup, method, 'input', options, (stop) => answersOf(setup, asked, stop)),
+    onProgress: options.onProgress,
+  };
 }
 
 function what(method: string, { name }: JsonObject): string {

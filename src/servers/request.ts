@@ -1,7 +1,7 @@
 /** One request of ours while it waits for its answer: its time, its progress, and the questions that the server has about it. */
 import { NOTIFICATION_TEXT_MAX } from '../mcp/protocol-limits.ts';
 import { MidspanError } from '../errors.ts';
-import { onAbort } from './abort.ts';
+import { onAbort, type Stop } from './abort.ts';
 import { RequestClock } from './clock.ts';
 import type { Asker, Running } from './inbound.ts';
 import type { Answer, Asking } from '../mcp/codec.ts';
@@ -45,7 +45,7 @@ export class Pending implements Running {
   readonly options: RequestOptions;
   state: 'waiting' | 'sent' | 'settled' = 'waiting';
   /** Ends its HTTP exchange. */
-  exchange: AbortController | undefined;
+  exchange: Stop | undefined;
   readonly #events: PendingEvents;
   readonly #clock: RequestClock | undefined;
   readonly #stopListening: (() => void) | undefined;

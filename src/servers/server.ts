@@ -77,6 +77,11 @@ export interface RelayOptions {
   onInput?: AnswerInput;
   /** Input rounds of a modern server come back as `input`, for whoever asks to answer, and `onInput` is not asked for them. */
   rounds?: boolean;
+  /**
+   * A server that makes tasks of its calls, for whoever takes none: the task is waited for here (default), or the server's
+   * refusal is the answer (false).
+   */
+  drivesTasks?: boolean;
   /** The next round of a request that was answered with `input`. */
   round?: Round;
   /** MCP log level: from which on `onLog` hears what the server logs about this request. */

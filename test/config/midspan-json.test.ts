@@ -34,6 +34,7 @@ describe('midspan.json', () => {
       trust: { lock: path.join(folder, 'midspan.lock.json'), mode: 'auto', profile: 'standard' },
       policy: { rules: [], labels: [], default: 'reads', protectedPaths: [] },
       redact: [],
+      serve: {},
       warnings: [],
       servers: [
         {

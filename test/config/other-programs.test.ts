@@ -143,6 +143,7 @@ enabled = false
       trust: { lock: path.join(folder, 'midspan.lock.json'), mode: 'auto', profile: 'standard' },
       policy: { rules: [], labels: [], default: 'reads', protectedPaths: [] },
       redact: [],
+      serve: {},
       servers: [
         {
           label: 'local',

@@ -1,33 +1,51 @@
 // Server scenarios: the suite plays a client of either revision, against our server directly and through the gateway.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EXCEPTIONS } from './exceptions.mjs';
-import { start, stopAll } from './processes.mjs';
+import { finish, start, stopAll } from './processes.mjs';
 import { HERE, REVISIONS, failuresOf, isOf, runSuite } from './suite.mjs';
 
 const SERVER = join(HERE, 'server/main.mjs');
 const MIDSPAN = join(HERE, '../../bin/midspan.js');
-const CELLS = ['legacy-stdio', 'legacy-http', 'modern-stdio', 'modern-http'];
+const LABELS = ['legacy-stdio', 'legacy-http', 'modern-stdio', 'modern-http'];
+/** Each label behind a gateway that trusts everything, and behind one with a lock. */
+const CELLS = [...LABELS, ...LABELS.map((label) => `${label}+lock`)];
 /** Suites at the same time. Some scenarios wait for a second at most, on however few cores. */
 const AT_ONCE = 3;
 
 const startServer = (era) => start([SERVER, '--era', era, '--transport', 'http']);
 
-/** Starts the gateway with one server per cell; resolves to the URL of its endpoints. */
-async function startGateway(folder, cells) {
+/** Starts a gateway with a server for each label; resolves to the URL of its endpoints. */
+async function startGateway(folder, labels, isLocked) {
   const mcpServers = {};
-  for (const cell of cells) {
-    const [era, transport] = cell.split('-');
-    mcpServers[cell] =
+  for (const label of labels) {
+    const [era, transport] = label.split('-');
+    mcpServers[label] =
       transport === 'http'
         ? { url: await startServer(era) }
         : { command: process.execPath, args: [SERVER, '--era', era, '--transport', 'stdio'] };
   }
+  mkdirSync(folder);
   const config = join(folder, 'midspan.json');
-  writeFileSync(config, JSON.stringify({ policy: 'allow', trust: { mode: 'off' }, mcpServers }, null, 2));
+  const trust = isLocked ? {} : { trust: { mode: 'off' } };
+  writeFileSync(config, JSON.stringify({ policy: 'allow', ...trust, mcpServers }, null, 2));
+  if (isLocked) await finish([MIDSPAN, 'lock', '--yes', '--config', config]);
   const line = await start([MIDSPAN, 'serve', '--config', config, '--port', '0', '--auth', 'none', '--json']);
   return JSON.parse(line).url;
+}
+
+/** Starts what `cells` need; resolves to the URL of each cell. */
+async function startGateways(folder, cells) {
+  const urls = new Map();
+  for (const isLocked of [false, true]) {
+    const some = cells.filter((cell) => cell.endsWith('+lock') === isLocked);
+    if (some.length === 0) continue;
+    const labels = some.map((cell) => cell.replace('+lock', ''));
+    const gateway = await startGateway(join(folder, isLocked ? 'locked' : 'open'), labels, isLocked);
+    some.forEach((cell, index) => urls.set(cell, `${gateway}/${labels[index]}`));
+  }
+  return urls;
 }
 
 /** Runs the scenarios of a revision, or one of them; resolves to a map by scenario. */
@@ -98,7 +116,7 @@ export async function runMatrix({ direct: isDirect = false, cell: only, scenario
   const direct = new Map();
   const through = new Map(Object.keys(REVISIONS).map((revision) => [revision, new Map()]));
   try {
-    const gateway = cells.length === 0 ? undefined : await startGateway(folder, cells);
+    const urls = await startGateways(folder, cells);
     const jobs = [
       ...Object.entries(REVISIONS).map(([revision, { era }]) => async () => {
         direct.set(revision, await runScenarios(await startServer(era), revision, scenario));
@@ -106,7 +124,7 @@ export async function runMatrix({ direct: isDirect = false, cell: only, scenario
       // One revision after the other: the suite changes the lists of the server, which is one for both.
       ...cells.map((cell) => async () => {
         for (const revision of Object.keys(REVISIONS)) {
-          through.get(revision).set(cell, await runScenarios(`${gateway}/${cell}`, revision, scenario));
+          through.get(revision).set(cell, await runScenarios(urls.get(cell), revision, scenario));
         }
       }),
     ];

@@ -6,11 +6,8 @@ import { createInterface } from 'node:readline';
 const running = new Set();
 
 /** Starts a program and resolves to the first line that it prints; it ends with `stopAll`. */
-export async function start(args, env = {}) {
-  const child = spawn(process.execPath, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...env },
-  });
+export async function start(args) {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   const ended = once(child, 'exit').then(([code]) => {
     running.delete(child);
@@ -27,6 +24,15 @@ export async function start(args, env = {}) {
     if (!isStopping) console.log(`\n${error.message}`);
   });
   return first[0];
+}
+
+/** Runs a program to its end; one that fails is an error. */
+export async function finish(args) {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}:\n${output}`);
 }
 
 let isStopping = false;
