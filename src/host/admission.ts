@@ -7,6 +7,7 @@ import { MidspanError } from '../errors.ts';
 import type { Finding } from '../trust/findings.ts';
 import {
   type Admission,
+  type AdmittedItems,
   admitting,
   type Admitting,
   type Change,
@@ -41,15 +42,19 @@ export class Admissions {
   readonly #lock: Lock | undefined;
   readonly #base: string | undefined;
   readonly #natives: readonly string[];
-  readonly #gates = new Map<string, Admitting>();
+  readonly #gates = new Map<string, { identity: string; admitting: Admitting }>();
   readonly #digests = new WeakMap<JsonObject, string>();
 
-  /** @param lock undefined: there is no lock file. @param natives names that no server's tool may imitate. */
+  /**
+   * @param lock undefined: there is no lock file. @param natives names that no server's tool may imitate.
+   * @param before of the configuration until now: without a lock, what its servers listed first goes on counting.
+   */
   constructor(
     settings: TrustSettings,
     lock: Lock | undefined,
     configPath: string | undefined,
     natives: readonly string[],
+    before?: Admissions,
   ) {
     this.#natives = natives;
     this.#settings = settings;
@@ -57,6 +62,9 @@ export class Admissions {
     // A configuration without a file is taken to stand where its lock does.
     const place = configPath ?? settings.lock;
     this.#base = place === undefined ? undefined : dirname(place);
+    if (before?.pinnedBy === 'first-listing' && this.pinnedBy === 'first-listing') {
+      for (const [label, gate] of before.#gates) this.#gates.set(label, gate);
+    }
   }
 
   get pinnedBy(): 'lock' | 'first-listing' | 'off' {
@@ -103,10 +111,11 @@ export class Admissions {
   admit(listings: readonly Listing[]): Map<string, Admission> {
     if (this.pinnedBy === 'off') {
       return new Map(
-        listings.map(({ spec, surface: { tools, instructions } }) => [
+        listings.map(({ spec, surface: { tools, instructions, prompts, resources, templates } }) => [
           spec.label,
           {
             tools: (tools ?? []) as ToolDefinition[],
+            others: { prompts: all(prompts), resources: all(resources), templates: all(templates) },
             ...(instructions !== undefined && { instructions }),
             withheld: [],
             changes: [],
@@ -144,24 +153,29 @@ export class Admissions {
   }
 
   #gate(spec: ServerSpec): Admitting {
-    let gate = this.#gates.get(spec.label);
-    if (gate === undefined) {
-      gate = admitting({
-        label: spec.label,
-        pin: this.#lock === undefined ? undefined : pinOf(this.#lock, spec.label),
-        isLocked: this.pinnedBy === 'lock',
-        identity: this.#identity(spec),
-        profile: this.#settings.profile,
-      });
-      this.#gates.set(spec.label, gate);
-    }
-    return gate;
+    const known = this.#gates.get(spec.label);
+    const identity = this.#identity(spec);
+    if (known?.identity === identity.digest) return known.admitting;
+    const made = admitting({
+      label: spec.label,
+      pin: this.#lock === undefined ? undefined : pinOf(this.#lock, spec.label),
+      isLocked: this.pinnedBy === 'lock',
+      identity,
+      profile: this.#settings.profile,
+    });
+    this.#gates.set(spec.label, { identity: identity.digest, admitting: made });
+    return made;
   }
 
   #identity(spec: ServerSpec): Identity {
     return identityOf(spec, this.#base);
   }
 }
+
+const all = (items: readonly JsonObject[] | undefined): AdmittedItems => ({
+  shown: [...(items ?? [])],
+  withheld: [],
+});
 
 /** Labels are a stranger's text: `constructor` is one like any other. */
 const pinOf = ({ servers }: Lock, label: string): ServerPin | undefined =>

@@ -5,7 +5,7 @@ import type { CallEnd, CallStart, Journal } from '../journal/journal.ts';
 import { type ErrorCode, MidspanError, messageOf } from '../errors.ts';
 import { validate } from '../schema/index.ts';
 import type { InputRequest } from '../mcp/input.ts';
-import type { RelayOptions, Round, Server } from '../servers/server.ts';
+import type { Relayed, RelayOptions, Round, Server } from '../servers/server.ts';
 import type { ContentBlock, JsonObject, Progress, ToolDefinition, ToolLabel, ToolResult } from '../types.ts';
 import type { ToolFacts } from './admission.ts';
 import { checkArguments } from './arguments.ts';
@@ -139,6 +139,9 @@ export async function passCall(
     const { label, tool, definition } = entry;
     const facts = deps.facts(label, tool, definition);
     start.digest = facts.digest;
+    const round = settings.relay?.round;
+    if (round !== undefined && round.digest !== facts.digest)
+      return end(refusal(turnedError(label, tool, 'between two rounds of the call')));
     const asked = permission(
       {
         label,
@@ -148,8 +151,9 @@ export async function passCall(
         labels: facts.labels,
         ...(definition.annotations !== undefined && { hints: definition.annotations }),
       },
-      { session, approved: settings.approved === true, signal: settings.signal },
-      deps.permission,
+      // Who said yes to the first round said it to the whole call.
+      { session, approved: settings.approved === true || round !== undefined, signal: settings.signal },
+      settings.asks === undefined ? deps.permission : { ...deps.permission, asks: settings.asks },
     );
     const granted = asked instanceof Promise ? await asked : asked;
     noteDecision(start, granted);
@@ -182,10 +186,14 @@ async function turned(
   const now = await deps.find({ label, tool }, signal);
   if ('missing' in now) return missingError(now);
   if (deps.facts(label, tool, now.definition).digest === digest) return undefined;
+  return turnedError(label, tool, 'while the call waited for an answer');
+}
+
+function turnedError(label: string, tool: string, when: string): MidspanError {
   return new MidspanError({
     label,
     code: 'unapproved',
-    what: `${tool} was not run: its definition changed while the call waited for an answer`,
+    what: `${tool} was not run: its definition changed ${when}`,
     next: 'Make the call again',
   });
 }
@@ -203,8 +211,10 @@ async function run(entry: CatalogEntry, args: JsonObject, running: Running): Pro
   const notes: string[] = [];
   let ended: Ended;
   try {
-    const result = await execute(entry, args, settings, deps, (note) => notes.push(note));
+    const relayed = await execute(entry, args, settings, deps, (note) => notes.push(note));
     if (entry.label !== undefined) deps.reached(entry.label, entry.tool);
+    if (relayed.kind !== 'complete') return goesOn(relayed, entry, running);
+    const result = relayed.result as ToolResult;
     const mismatch = outputProblem(entry.definition, result);
     if (mismatch !== undefined) {
       notes.push(mismatch);
@@ -217,9 +227,22 @@ async function run(entry: CatalogEntry, args: JsonObject, running: Running): Pro
       deps.reached(entry.label, entry.tool);
   }
   // Notes are the host's own words, but for what they quote.
-  ended.result = withNotes(ended.result, notes);
+  if (settings.onNote === undefined) ended.result = withNotes(ended.result, notes);
+  else for (const note of notes) settings.onNote(note);
   if (entry.label !== undefined) ended.result = taintBy(ended.result, entry.label, entry.tool, running);
   return ended;
+}
+
+/** A call that has no result yet: what it waits for is with whoever made it. */
+function goesOn(
+  relayed: Exclude<Relayed, { kind: 'complete' }>,
+  { label, tool, definition }: CatalogEntry,
+  { deps }: Running,
+): Ended {
+  const result = { content: [], isError: false };
+  if (relayed.kind === 'task') return { result, status: 'asked', task: relayed.task };
+  const { digest } = deps.facts(label ?? '', tool, definition);
+  return { result, status: 'asked', input: { requests: relayed.requests, state: relayed.state, digest } };
 }
 
 /** Cleans what a server answered and remembers what it brought in. */
@@ -280,35 +303,36 @@ function inRecord({ status, milliseconds, result, error }: CallOutcome, session?
 }
 
 /** An outcome before it is known whose it is and how long it took. */
-type Ended = Pick<CallOutcome, 'result' | 'status' | 'error'>;
+type Ended = Pick<CallOutcome, 'result' | 'status' | 'error' | 'input' | 'task'>;
 
-function execute(
+async function execute(
   entry: CatalogEntry,
   args: JsonObject,
   settings: CallSettings,
   deps: CallDeps,
   onNote: (note: string) => void,
-): Promise<ToolResult> {
-  const { signal, onProgress, timeout } = settings;
+): Promise<Relayed> {
+  const { signal, onProgress, timeout, relay, asks = deps.permission.asks } = settings;
   if (entry.label === undefined) {
     const native = deps.native(entry.name);
     if (native === undefined)
       throw new MidspanError({ code: 'internal', what: `the native function ${entry.name} is gone` });
-    return runNative(native, args, {
+    const result = await runNative(native, args, {
       signal: signal ?? new AbortController().signal,
       onProgress: onProgress ?? (() => undefined),
     });
+    return { kind: 'complete', result };
   }
   const server = deps.server(entry.label);
   if (server === undefined)
     throw new MidspanError({ label: entry.label, code: 'closed', what: 'the server is gone' });
-  return server.callTool(entry.tool, args, {
-    onNote,
-    onInput: answerInput(deps.permission.asks, onNote),
-    signal,
-    onProgress,
-    timeout,
-  });
+  const options: RelayOptions = relay === undefined ? {} : { ...relay };
+  options.onNote = onNote;
+  options.onInput ??= answerInput(asks, onNote);
+  if (signal !== undefined) options.signal = signal;
+  if (onProgress !== undefined) options.onProgress = onProgress;
+  if (timeout !== undefined) options.timeout = timeout;
+  return server.relay('tools/call', { name: entry.tool, arguments: args }, options);
 }
 
 /** A server that declares an output schema and does not keep it is passed on, but never in silence. */

@@ -5,9 +5,11 @@
 import { distance } from 'fastest-levenshtein';
 import picomatch from 'picomatch';
 import type { ExposedTool } from '../dialects/dialect.ts';
+import type { AdmittedItems, OtherList } from '../trust/lock/index.ts';
 import type { JsonObject, ServerSpec, ToolDefinition, ToolSelection } from '../types.ts';
 import { assignNames, exposedName } from './names.ts';
 import { nativeDefinition, type NativeFunction } from './natives.ts';
+import { wrapUri } from './uris.ts';
 
 export interface CatalogEntry extends ExposedTool {
   /** The server that owns it; undefined for a native function. */
@@ -45,6 +47,14 @@ export interface Catalog {
   why(name: string): string;
   /** Whether a name stands for a tool that waits for review. */
   withheld(name: string): boolean;
+  /** Those of servers that are not of tools, servers in configuration order, each server's by key. */
+  prompts: readonly CatalogItem[];
+  resources: readonly CatalogItem[];
+  templates: readonly CatalogItem[];
+  /** By its exposed name. */
+  prompt(name: string): CatalogItem | undefined;
+  /** What servers say of themselves to a model, as approved. */
+  instructions: readonly { label: string; text: string }[];
 }
 
 export interface Listed {
@@ -53,6 +63,9 @@ export interface Listed {
   tools: readonly ToolDefinition[] | undefined;
   /** What it listed and may not be shown, with the reasons. */
   withheld?: readonly { tool: string; reason: string }[];
+  /** Its other lists, where the host keeps them. */
+  others?: Readonly<Record<OtherList, AdmittedItems>> | undefined;
+  instructions?: string | undefined;
   /** For `why`: why nothing was listed, in a few words. */
   state: () => string;
 }
@@ -118,6 +131,37 @@ export function buildCatalog(
     owned: (label, tool) => byOwner.get(ownerKey(label, tool)),
     why: (name) => why(name, { entries, hidden, servers, byExposed }),
     withheld: (name) => hiddenAs(name, hidden)?.isWithheld === true,
+    ...otherItems(servers),
+  };
+}
+
+function otherItems(
+  servers: readonly Listed[],
+): Pick<Catalog, 'prompts' | 'resources' | 'templates' | 'prompt' | 'instructions'> {
+  const owned = (list: OtherList, member: string): Omit<CatalogItem, 'name'>[] =>
+    servers.flatMap(({ spec: { label }, others }) =>
+      (others?.[list].shown ?? [])
+        .map((definition) => ({ label, key: definition[member] as string, definition }))
+        .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)),
+    );
+  const wrapped = (list: OtherList, member: string): CatalogItem[] =>
+    owned(list, member).map((item) => ({ ...item, name: wrapUri(item.label, item.key) }));
+  const own = owned('prompts', 'name');
+  const names = assignNames(
+    own.map(({ label, key }) => ({ label, tool: key })),
+    new Set(),
+    new Set(),
+  );
+  const prompts = own.map((item, index) => ({ ...item, name: names[index] ?? '' }));
+  const byName = new Map(prompts.map((item) => [item.name, item]));
+  return {
+    prompts,
+    resources: wrapped('resources', 'uri'),
+    templates: wrapped('templates', 'uriTemplate'),
+    prompt: (name) => byName.get(name),
+    instructions: servers.flatMap(({ spec: { label }, instructions }) =>
+      instructions === undefined || instructions === '' ? [] : [{ label, text: instructions }],
+    ),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Results are data: their bytes are cleaned wherever a model would read them, and nothing is dropped for what it says. */
 import { cleanResultText } from '../trust/scan/scan.ts';
-import type { ContentBlock, Json, ToolResult } from '../types.ts';
+import type { ContentBlock, Json, JsonObject, ToolResult } from '../types.ts';
 
 export interface Cleaned {
   result: ToolResult;
@@ -18,6 +18,32 @@ const PLAIN_WORD = /^[\w.-]{0,32}$/;
 
 /** The same object where nothing had to be changed. */
 export function cleanResult(result: ToolResult): Cleaned {
+  const cleaner = newCleaner();
+  const content = cleaner.clean(result.content, true) as ContentBlock[];
+  const structured = result.structuredContent;
+  const structuredContent = structured === undefined ? undefined : cleaner.clean(structured, false);
+  const isSame = content === result.content && structuredContent === structured;
+  return {
+    result: isSame
+      ? result
+      : { ...result, content, ...(structuredContent !== undefined && { structuredContent }) },
+    ...cleaner.found(),
+  };
+}
+
+/** What a prompt, a resource or a completion says, as blocks: everything of it is for models. */
+export function cleanAnswer(result: JsonObject): { result: JsonObject } & Omit<Cleaned, 'result'> {
+  const cleaner = newCleaner();
+  return { result: cleaner.clean(result, true) as JsonObject, ...cleaner.found() };
+}
+
+interface Cleaner {
+  /** @param isBlock a content block or in one, where some members hold Base64. */
+  clean(value: Json, isBlock: boolean): Json;
+  found(): Pick<Cleaned, 'isSuspicious' | 'rules'>;
+}
+
+function newCleaner(): Cleaner {
   const rules = new Set<string>();
   let isSuspicious = false;
   const cleanText = (text: string): string => {
@@ -34,7 +60,6 @@ export function cleanResult(result: ToolResult): Cleaned {
     const cleaned = cleanText(text);
     return cleaned === text ? base64 : Buffer.from(cleaned).toString('base64');
   };
-  /** @param isBlock a content block or in one, where some members hold Base64. */
   const clean = (value: Json, isBlock: boolean): Json => {
     if (typeof value === 'string') return cleanText(value);
     if (typeof value !== 'object' || value === null) return value;
@@ -54,17 +79,7 @@ export function cleanResult(result: ToolResult): Cleaned {
     }
     return isChanged ? Object.fromEntries(members) : value;
   };
-  const content = clean(result.content, true) as ContentBlock[];
-  const structured = result.structuredContent;
-  const structuredContent = structured === undefined ? undefined : clean(structured, false);
-  const isSame = content === result.content && structuredContent === structured;
-  return {
-    result: isSame
-      ? result
-      : { ...result, content, ...(structuredContent !== undefined && { structuredContent }) },
-    isSuspicious,
-    rules: [...rules].sort(),
-  };
+  return { clean, found: () => ({ isSuspicious, rules: [...rules].sort() }) };
 }
 
 /** Two names may be the same when they are cleaned; neither member is dropped. */

@@ -7,4 +7,6 @@ export type HostEvent =
   | { type: 'server'; label: string; state: ServerState; error?: MidspanError }
   | { type: 'catalog' }
   | { type: 'log'; label: string; level: string; logger?: string; data: Json | undefined }
+  /** Somebody follows this resource (`follow`), and it is another now. By the server's own URI. */
+  | { type: 'resource-updated'; label: string; uri: string }
   | { type: 'warning'; label?: string; message: string };

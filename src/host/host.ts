@@ -1,11 +1,12 @@
 /** The host: opens servers, keeps the catalog, and lets calls through its one gate. */
 /// <reference lib="esnext.disposable" preserve="true" />
 import { type Answer, type Asks, nobody } from '../asks/asks.ts';
+import { MidspanError } from '../errors.ts';
 import type { Config } from '../config/config.ts';
 import type { Compiled, DialectId, ResultOptions } from '../dialects/dialect.ts';
 import { dialectOf } from '../dialects/index.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { EraVerdicts } from '../servers/server.ts';
+import type { EraVerdicts, Server } from '../servers/server.ts';
 import type { UsageFile } from '../store/usage.ts';
 import { type Lock, readLock } from '../trust/lock/index.ts';
 import { labelsOf } from '../trust/policy/policy.ts';
@@ -19,7 +20,7 @@ import {
   type Missing,
   passCall,
 } from './call.ts';
-import { Admissions } from './admission.ts';
+import { type Admission, Admissions } from './admission.ts';
 import type { CallToApprove } from './approval.ts';
 import { cleanResult } from './clean.ts';
 import { buildCatalog, type Catalog, type CatalogEntry } from './catalog.ts';
@@ -27,9 +28,16 @@ import { delegate, type Delegating, type Delegation, type DelegationOptions } fr
 import type { HostEvent } from './events.ts';
 import { ANSWERABLE } from './input.ts';
 import { type Kept, keptResults, READ_RESULT } from './kept.ts';
-import { Members, type ServerStatus } from './members.ts';
+import { isOurs, Members, type ServerStatus } from './members.ts';
 import { checkNatives, type NativeFunction } from './natives.ts';
 import { permission, type PermissionDeps, type RememberedDecisions } from './permission.ts';
+import {
+  passRelay,
+  type RelayDeps,
+  type RelayOutcome,
+  type RelayRequest,
+  type RelaySettings,
+} from './relay.ts';
 import { newSession, type Session } from './session.ts';
 
 export type { ServerStatus };
@@ -48,6 +56,8 @@ export interface HostOptions {
    * Default true, unless a function of that name is registered.
    */
   readResult?: boolean;
+  /** Which lists of servers are kept: those of tools (default), or those of prompts, resources and templates as well. */
+  lists?: 'tools' | 'all';
   /** Milliseconds; default START_WITHIN. 0 returns at once. */
   startWithin?: number;
   signal?: AbortSignal;
@@ -69,13 +79,16 @@ export interface HostOptions {
 export type { HostEvent };
 
 export class CoreHost {
-  readonly #specs: readonly ServerSpec[];
+  #specs: readonly ServerSpec[];
   readonly #members: Members;
-  readonly #admissions: Admissions;
+  #admissions: Admissions;
   readonly #natives: ReadonlyMap<string, NativeFunction>;
   readonly #listeners = new Set<(event: HostEvent) => void>();
   readonly #gate: CallDeps;
   readonly #permission: PermissionDeps;
+  readonly #relayed: RelayDeps;
+  /** Set: instead of the policy of any configuration. */
+  readonly #policy: Policy | undefined;
   readonly #session = newSession();
   readonly #kept: Kept | undefined;
   readonly #usage: UsageFile | undefined;
@@ -99,6 +112,7 @@ export class CoreHost {
     for (const message of config.warnings) this.#emit({ type: 'warning', message });
     this.#admissions = new Admissions(config.trust, lock, config.path, [...this.#natives.keys()]);
     this.#members = new Members(this.#specs, {
+      lists: options.lists ?? 'tools',
       clientInfo: options.clientInfo ?? { name: 'midspan', version: VERSION },
       capabilities: ANSWERABLE,
       verdicts: options.verdicts,
@@ -111,6 +125,7 @@ export class CoreHost {
         this.#emit({ type: 'catalog' });
       },
     });
+    this.#policy = options.policy;
     this.#permission = {
       policy: options.policy ?? config.policy,
       asks: options.asks ?? nobody(),
@@ -131,9 +146,12 @@ export class CoreHost {
       warn: (label, message) =>
         this.#emit({ type: 'warning', ...(label !== undefined && { label }), message }),
     };
-    for (const spec of this.#specs) {
-      if (spec.disabled !== true && spec.via !== 'provider') this.#members.open(spec);
-    }
+    this.#relayed = {
+      member: (label, signal) => this.#listed(label, signal),
+      session: this.#session,
+      warn: (label, message) => this.#emit({ type: 'warning', label, message }),
+    };
+    for (const spec of this.#specs.filter(isOurs)) this.#members.open(spec);
   }
 
   /** Every configured server, in configuration order. */
@@ -175,6 +193,37 @@ export class CoreHost {
   /** Runs one tool. Never rejects: what fails becomes an error result, with its status. */
   call(request: CallRequest, settings: CallSettings = {}): Promise<CallOutcome> {
     return passCall(request, settings, this.#gate);
+  }
+
+  /**
+   * Sends on what is no call of a tool: prompts, resources, completion, tasks, by the server's own names and URIs. Only where
+   * `lists` is `all` are prompts known. Never rejects.
+   */
+  relay(request: RelayRequest, settings: RelaySettings = {}): Promise<RelayOutcome> {
+    return passRelay(request, settings, this.#relayed);
+  }
+
+  /** Tells of changes of one resource (`resource-updated`), by the server's own URI, until the returned function is called. */
+  follow(label: string, uri: string): () => void {
+    const member = this.#members.get(label);
+    const { stopped, others } = member?.admission ?? {};
+    const isHidden = stopped !== undefined || others?.resources.withheld.some(({ key }) => key === uri);
+    return member === undefined || isHidden === true ? () => undefined : member.server.follow(uri);
+  }
+
+  /**
+   * Goes over to another configuration and lock: servers that are configured as before go on as they are, others are ended,
+   * started, or reached anew, and what may be shown of each is judged by the new lock. Calls of a server that is ended
+   * are not known to have run.
+   */
+  async reload(config: Config, lock: Lock | undefined): Promise<void> {
+    if (this.#closed) return;
+    for (const message of config.warnings) this.#emit({ type: 'warning', message });
+    this.#specs = config.servers;
+    this.#permission.policy = this.#policy ?? config.policy;
+    const natives = [...this.#natives.keys()];
+    this.#admissions = new Admissions(config.trust, lock, config.path, natives, this.#admissions);
+    await this.#members.reload(this.#specs, this.#admissions);
   }
 
   /**
@@ -305,6 +354,22 @@ export class CoreHost {
       ...(signal && { signal }),
     });
     return this.#lookUp(request) ?? this.#missing(request);
+  }
+
+  async #listed(
+    label: string,
+    signal: AbortSignal | undefined,
+  ): Promise<{ server: Server; admission: Admission } | MidspanError> {
+    const member = this.#members.get(label);
+    if (member?.admission === undefined && member !== undefined)
+      await bounded(member.first, { within: JOIN_WITHIN, ...(signal && { signal }) });
+    const refusal = this.#members.refusal(label);
+    if (refusal !== undefined) return refusal;
+    if (member?.admission !== undefined) return { server: member.server, admission: member.admission };
+    return (
+      member?.server.error ??
+      new MidspanError({ label, code: 'unreachable', what: this.#members.stateInWords(label) })
+    );
   }
 
   #lookUp({ name, label, tool }: CallRequest): CatalogEntry | undefined {

@@ -1,9 +1,10 @@
 /** The servers of a host: opened, listed anew whenever they may have changed, and admitted before anything of them is shown. */
+import { canonicalJson } from '../canonical.ts';
 import { MidspanError, messageOf } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import { openServer } from '../servers/index.ts';
 import type { EraVerdicts, Server, ServerEvent, ServerInfo, ServerState } from '../servers/server.ts';
-import type { JsonObject, ServerSpec, ToolDefinition } from '../types.ts';
+import type { Json, JsonObject, ServerSpec, Surface, ToolDefinition } from '../types.ts';
 import type { Admission, Admissions } from './admission.ts';
 import type { Listed } from './catalog.ts';
 import type { HostEvent } from './events.ts';
@@ -29,6 +30,7 @@ export interface Member {
   server: Server;
   /** As it listed them last, whatever may be shown of them. */
   tools: readonly ToolDefinition[] | undefined;
+  others: Others;
   /** The answer to the handshake that the admission was made with. */
   info: ServerInfo | undefined;
   admission: Admission | undefined;
@@ -44,7 +46,12 @@ export interface Member {
   told: string;
 }
 
+/** The lists of a surface that are not of tools; empty where the host does not keep them. */
+type Others = Pick<Surface, 'prompts' | 'resources' | 'templates'>;
+
 export interface MembersDeps {
+  /** Which lists of a server are kept: those of tools alone, or all. */
+  lists: 'tools' | 'all';
   clientInfo: { name: string; version: string };
   capabilities: JsonObject;
   verdicts: EraVerdicts | undefined;
@@ -56,7 +63,7 @@ export interface MembersDeps {
 }
 
 export class Members {
-  readonly #specs: readonly ServerSpec[];
+  #specs: readonly ServerSpec[];
   readonly #deps: MembersDeps;
   readonly #members = new Map<string, Member>();
   /** Servers that were not started, since they are not what was approved. */
@@ -102,6 +109,7 @@ export class Members {
     const member: Member = {
       server,
       tools: undefined,
+      others: {},
       info: undefined,
       admission: undefined,
       listError: undefined,
@@ -146,6 +154,8 @@ export class Members {
         spec,
         tools: admission?.tools,
         withheld: admission?.withheld ?? [],
+        others: admission?.others,
+        instructions: admission?.instructions,
         state: () => this.stateInWords(spec.label),
       };
     });
@@ -188,6 +198,28 @@ export class Members {
     member.refreshing = listing;
   }
 
+  /**
+   * Goes over to other servers: those that are configured as before stay as they are. Resolves when those that are not
+   * configured any more have ended.
+   */
+  async reload(specs: readonly ServerSpec[], admissions: Admissions): Promise<void> {
+    const wanted = new Map(specs.filter(isOurs).map((spec) => [spec.label, spec]));
+    this.#specs = specs;
+    this.#deps.admissions = admissions;
+    this.#refused.clear();
+    const ended: Promise<void>[] = [];
+    for (const [label, member] of this.#members) {
+      const spec = wanted.get(label);
+      const isSame = spec !== undefined && isSameSpec(spec, member.server.spec);
+      if (isSame && member.server.state !== 'closed' && admissions.refusal(spec) === undefined) continue;
+      this.#members.delete(label);
+      ended.push(member.server.close());
+    }
+    for (const [label, spec] of wanted) if (!this.#members.has(label)) this.open(spec);
+    this.#admit();
+    await Promise.all(ended);
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.all().map(({ server }) => server.close()));
   }
@@ -203,11 +235,10 @@ export class Members {
         this.#relist(member);
         break;
       case 'others-changed':
+        if (this.#deps.lists === 'all') this.#relist(member);
+        break;
       case 'resource-updated':
-        break;
       case 'log':
-        this.#deps.emit({ ...event, label });
-        break;
       case 'warning':
         this.#deps.emit({ ...event, label });
         break;
@@ -219,12 +250,16 @@ export class Members {
   async #list(member: Member, refresh = false): Promise<void> {
     const { server } = member;
     try {
-      const tools = await server.listTools({ refresh });
+      const [tools, others] = await Promise.all([
+        server.listTools({ refresh }),
+        this.#deps.lists === 'all' ? othersOf(server) : member.others,
+      ]);
       member.listError = undefined;
       member.listedAt = performance.now();
       member.callsSince = 0;
-      if (member.tools === tools && member.info === server.info) return;
+      if (member.tools === tools && member.info === server.info && isSame(member.others, others)) return;
       member.tools = tools;
+      member.others = others;
       member.info = server.info;
       this.#admit();
     } catch (error) {
@@ -247,12 +282,13 @@ export class Members {
   #admit(): void {
     const listing = this.all().filter(({ tools }) => tools !== undefined);
     const admitted = this.#deps.admissions.admit(
-      listing.map(({ server, tools, info }) => ({
+      listing.map(({ server, tools, others, info }) => ({
         spec: server.spec,
         surface: {
           serverInfo: info?.serverInfo ?? {},
           ...(info?.instructions !== undefined && { instructions: info.instructions }),
           tools: tools ?? [],
+          ...others,
         },
       })),
     );
@@ -266,8 +302,14 @@ export class Members {
   }
 
   /** Tells and records what is not shown as it was listed, once for each state of things. */
-  #tellOf(member: Member, { changes, withheld, stopped }: Admission): void {
+  #tellOf(member: Member, { changes, withheld: tools, others, stopped }: Admission): void {
     const { label } = member.server;
+    const withheld = [
+      ...tools.map(({ tool, reason }) => ({ kind: 'tool', key: tool, reason })),
+      ...Object.entries(others).flatMap(([list, { withheld: items }]) =>
+        items.map((item) => ({ kind: list.slice(0, -1), ...item })),
+      ),
+    ];
     const noticed = changes.filter(({ effect }) => effect !== 'inform');
     const state = JSON.stringify([
       stopped,
@@ -281,7 +323,7 @@ export class Members {
       void member.server.close();
       this.#tell(label, stopped, `\`midspan diff ${label}\` shows what it listed`);
     } else if (withheld.length > 0) {
-      const names = withheld.map(({ tool }) => tool);
+      const names = withheld.map(({ key }) => key);
       const shown = names.slice(0, 5).join(', ');
       const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
       this.#tell(label, `withheld until reviewed: ${shown}${more}`, `\`midspan diff ${label}\` shows why`);
@@ -300,10 +342,11 @@ export class Members {
         ...(nowDigest !== undefined && { digest: nowDigest }),
       });
     }
-    const known = new Set(noticed.map(({ key }) => key));
-    for (const { tool, reason } of withheld) {
-      if (!known.has(tool))
-        journal.audit({ what: 'definition', label, item: `tool:${tool}`, decision: 'withhold', why: reason });
+    const known = new Set(noticed.map(({ kind, key }) => `${kind}:${key}`));
+    for (const { kind, key, reason } of withheld) {
+      const item = `${kind}:${key}`;
+      if (!known.has(item))
+        journal.audit({ what: 'definition', label, item, decision: 'withhold', why: reason });
     }
     if (isFirst && withheld.length === 0 && noticed.length === 0 && stopped === undefined)
       journal.audit({ what: 'definition', label, decision: 'shown' });
@@ -317,6 +360,25 @@ export class Members {
     });
   }
 }
+
+/** Whether a server is started with the host. */
+export const isOurs = ({ disabled, via }: ServerSpec): boolean => disabled !== true && via !== 'provider';
+
+const isSameSpec = (a: ServerSpec, b: ServerSpec): boolean =>
+  canonicalJson(a as unknown as Json) === canonicalJson(b as unknown as Json);
+
+/** A list that cannot be had, or that the server has not, is empty. */
+async function othersOf(server: Server): Promise<Others> {
+  const { prompts, resources, templates } = await server.surface();
+  return {
+    ...(prompts && { prompts }),
+    ...(resources && { resources }),
+    ...(templates && { templates }),
+  };
+}
+
+const isSame = (a: Others, b: Others): boolean =>
+  a.prompts === b.prompts && a.resources === b.resources && a.templates === b.templates;
 
 function stopOf(label: string, admission: Admission | undefined): MidspanError | undefined {
   if (admission?.stopped === undefined) return undefined;

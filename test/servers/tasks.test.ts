@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { InputRequest } from '../../src/mcp/input.ts';
-import type { Progress } from '../../src/types.ts';
 import { http, open, stdio } from './support.ts';
 
 const SERVER = fileURLToPath(new URL('../conformance/server/main.mjs', import.meta.url));

@@ -1,6 +1,6 @@
 /** The requests of clients that are the same in every era, answered through the host's gates. */
 import type { Asks } from '../../asks/asks.ts';
-import { MidspanError, messageOf } from '../../errors.ts';
+import { type MidspanError, messageOf } from '../../errors.ts';
 import type { CallOutcome, CallSettings, Relaying } from '../../host/call.ts';
 import type { CoreHost } from '../../host/host.ts';
 import type { RelayOutcome, RelayRequest } from '../../host/relay.ts';
@@ -85,10 +85,13 @@ function servedCall(outcome: CallOutcome, notes: readonly string[], name: string
   let result: JsonObject = outcome.result;
   if (label !== undefined && view.label === undefined)
     result = shownResult(result, (uri) => view.shownUri(label, uri));
-  if (notes.length > 0)
-    result = { ...result, _meta: { ...(result['_meta'] as JsonObject), [NOTES]: [...notes] } };
-  return { kind: 'complete', result };
+  return { kind: 'complete', result: withNotes(result, notes) };
 }
+
+const withNotes = (result: JsonObject, notes: readonly string[]): JsonObject =>
+  notes.length === 0
+    ? result
+    : { ...result, _meta: { ...(result['_meta'] as JsonObject | undefined), [NOTES]: [...notes] } };
 
 async function getPrompt(exchange: Exchange, view: View, deps: AnswerDeps): Promise<Served> {
   const { params } = exchange.request;
@@ -163,27 +166,22 @@ async function relayed(
     signal: exchange.signal,
     session: exchange.client.session,
     relay: relaying(exchange, view, deps, notes),
+    onNote: (note) => notes.push(note),
     ...(exchange.progress !== undefined && { onProgress: exchange.progress }),
   });
-  switch (outcome.kind) {
-    case 'complete': {
-      const { result, ttlMs, cacheScope } = outcome;
-      const shown = view.label === undefined ? show(result) : result;
-      return {
-        kind: 'complete',
-        result: shown,
-        ...(ttlMs !== undefined && { ttlMs }),
-        // What one principal may read is not for others.
-        ...(cacheScope !== undefined && { cacheScope: 'private' as const }),
-      };
-    }
-    case 'input':
-      return { ...outcome, requests: roundOf(outcome.requests, request.label, view), digest: '' };
-    case 'task':
-      return outcome;
-    case 'failed':
-      return { kind: 'error', error: errorOf(outcome.error, view) };
-  }
+  if (outcome.kind === 'failed') return { kind: 'error', error: errorOf(outcome.error, view) };
+  if (outcome.kind === 'task') return outcome;
+  if (outcome.kind === 'input')
+    return { ...outcome, requests: roundOf(outcome.requests, request.label, view), digest: '' };
+  const { result, ttlMs, cacheScope } = outcome;
+  const shown = view.label === undefined ? show(result) : result;
+  return {
+    kind: 'complete',
+    result: withNotes(shown, notes),
+    ...(ttlMs !== undefined && { ttlMs }),
+    // What one principal may read is not for others.
+    ...(cacheScope !== undefined && { cacheScope: 'private' }),
+  };
 }
 
 function relaying(exchange: Exchange, view: View, deps: AnswerDeps, notes: string[]): Relaying {

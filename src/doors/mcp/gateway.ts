@@ -89,7 +89,7 @@ function endpointOf(
       const { serving, principal } = exchange.client;
       return { kind: 'written', text: written(kind, serving, principal, isSettled ? LIST_HOLDS : 0) };
     },
-    on: changes.on,
+    on: (principal, listener) => changes.on(principal, listener),
     follow(principal, uri) {
       const owner = view.resource(uri, principal);
       return owner && host.follow(owner.label, owner.key);

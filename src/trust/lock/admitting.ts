@@ -3,9 +3,9 @@
  * a server that shows two faces is stopped; and nothing is learned without a word.
  */
 import { sameJson } from '../../schema/keywords.ts';
-import type { ItemKind, Json, JsonObject, Surface, ToolDefinition, ToolLabel } from '../../types.ts';
+import type { Item, ItemKind, Json, JsonObject, Surface, ToolDefinition, ToolLabel } from '../../types.ts';
 import { type Finding, judge } from '../findings.ts';
-import { compare, worstOf } from './compare.ts';
+import { compare, KINDS, worstOf } from './compare.ts';
 import { itemDigest } from './digest.ts';
 import { nameOf } from './facets.ts';
 import type { Admission, Admitting, Change, Digest, Identity, ItemPin, Profile, ServerPin } from './lock.ts';
@@ -32,7 +32,7 @@ export function admitting({ label, pin, isLocked, identity, profile }: Admitting
     const base = isLocked ? (pin ?? nothing(identity)) : (seen ??= nothing(identity, surface));
     /** What is the pinned one has its digest, which is nearly always; that is cheaper than to make it. */
     const digest = (kind: ItemKind, value: JsonObject): Digest => {
-      const known = kind === 'tool' ? pinnedTool(base, nameOf(value, 'name')) : undefined;
+      const known = kind === 'tool' ? pinnedItem(base.tools, nameOf(value, 'name')) : undefined;
       return known !== undefined && sameJson(known.definition, value)
         ? known.digest
         : digests.of(kind, value);
@@ -88,28 +88,32 @@ const nothing = (identity: Identity, surface?: Surface): ServerPin => ({
   reviewed: { at: '', how: 'yes' },
 });
 
-/** Without a lock, tools that were not seen before are taken in as they are, unless the scan speaks against them. */
+/** Without a lock, items that were not seen before are taken in as they are, unless the scan speaks against them. */
 function takeIn(
   base: ServerPin,
-  { tools = [] }: Surface,
+  surface: Surface,
   findings: readonly Finding[],
-  digest: (kind: 'tool', value: JsonObject) => Digest,
+  digest: (kind: ItemKind, value: JsonObject) => Digest,
 ): void {
-  const names = tools.map((tool) => nameOf(tool, 'name'));
-  for (const [index, tool] of tools.entries()) {
-    const name = names[index] ?? '';
-    if (Object.hasOwn(base.tools, name) || names.indexOf(name) !== names.lastIndexOf(name)) continue;
-    if (judgeTool(name, findings) !== 'clear') continue;
-    try {
-      base.tools[name] = { digest: digest('tool', tool), facets: {}, definition: tool };
-    } catch {
-      continue; // told as malformed by the comparison
+  for (const { kind, list, key: member } of KINDS) {
+    const keys = new Map<string, number>();
+    const items = surface[list] ?? [];
+    for (const item of items) keys.set(nameOf(item, member), (keys.get(nameOf(item, member)) ?? 0) + 1);
+    for (const item of items) {
+      const key = nameOf(item, member);
+      if (keys.get(key) !== 1 || Object.hasOwn(base[list], key)) continue;
+      if (judgeItem(kind, key, findings) !== 'clear') continue;
+      try {
+        base[list][key] = { digest: digest(kind, item), facets: {}, definition: item };
+      } catch {
+        continue; // told as malformed by the comparison
+      }
     }
   }
 }
 
-const judgeTool = (name: string, findings: readonly Finding[]): ReturnType<typeof judge> =>
-  judge(findings.filter(({ kind, key }) => kind === 'tool' && key === name));
+const judgeItem = (kind: ItemKind, key: string, findings: readonly Finding[]): ReturnType<typeof judge> =>
+  judge(findings.filter((finding) => finding.kind === kind && finding.key === key));
 
 interface Comparison {
   label: string;
@@ -126,31 +130,36 @@ function admissionOf(comparison: Comparison): Admission {
   const tools: ToolDefinition[] = [];
   const withheld: Admission['withheld'] = [];
   const facts = new Map<string, { digest: Digest; labels: readonly ToolLabel[] }>();
-  const byTool = new Map<string, Change[]>();
-  for (const change of changes) {
-    if (change.kind !== 'tool') continue;
-    byTool.set(change.key, [...(byTool.get(change.key) ?? []), change]);
-  }
-  const told = new Set<string>();
-  for (const item of surface.tools ?? []) {
-    const tool = nameOf(item, 'name');
-    if (told.has(tool)) continue;
-    told.add(tool);
-    const own = byTool.get(tool) ?? [];
-    const pin = pinnedTool(base, tool);
-    if (stopped !== undefined) {
-      withheld.push({ tool, reason: `the server was stopped: ${stopped}` });
-    } else if (
-      pin === undefined ||
-      worstOf(own) === 'withhold' ||
-      // Without a lock nobody has looked: what comes up when another server joins counts, whichever was there first.
-      (!isLocked && judgeTool(tool, findings) !== 'clear')
-    ) {
-      withheld.push({ tool, reason: reasonOf(tool, own, comparison) });
-    } else {
-      tools.push(pin.definition as ToolDefinition);
-      facts.set(tool, { digest: pin.digest, labels: labelsOf(pin, own) });
+  const others = {} as Admission['others'];
+  for (const { kind, list, key: member } of KINDS) {
+    const shown: JsonObject[] = [];
+    const waiting: { key: string; reason: string }[] = [];
+    const own = changesBy(kind, changes);
+    const told = new Set<string>();
+    for (const item of surface[list] ?? []) {
+      const key = nameOf(item, member);
+      if (told.has(key)) continue;
+      told.add(key);
+      const about = own.get(key) ?? [];
+      const pin = pinnedItem(base[list], key);
+      if (stopped !== undefined) {
+        waiting.push({ key, reason: `the server was stopped: ${stopped}` });
+      } else if (
+        pin === undefined ||
+        worstOf(about) === 'withhold' ||
+        // Without a lock nobody has looked: what comes up when another server joins counts, whichever was there first.
+        (!isLocked && judgeItem(kind, key, findings) !== 'clear')
+      ) {
+        waiting.push({ key, reason: reasonOf({ kind, key }, about, comparison) });
+      } else {
+        shown.push(pin.definition);
+        if (kind === 'tool') facts.set(key, { digest: pin.digest, labels: labelsOf(pin, about) });
+      }
     }
+    if (list === 'tools') {
+      tools.push(...(shown as ToolDefinition[]));
+      withheld.push(...waiting.map(({ key, reason }) => ({ tool: key, reason })));
+    } else others[list] = { shown, withheld: waiting };
   }
   // Without a lock nobody has read them: only the scan speaks for them.
   const spoken = findings.filter(({ kind }) => kind === 'instructions');
@@ -159,6 +168,7 @@ function admissionOf(comparison: Comparison): Admission {
     tools,
     ...(hasInstructions && base.instructions !== undefined && { instructions: base.instructions.text }),
     withheld,
+    others,
     ...(stopped !== undefined && { stopped }),
     changes,
     findings: [...findings],
@@ -166,8 +176,19 @@ function admissionOf(comparison: Comparison): Admission {
   };
 }
 
-const pinnedTool = ({ tools }: ServerPin, name: string): ItemPin | undefined =>
-  Object.hasOwn(tools, name) ? tools[name] : undefined;
+function changesBy(kind: ItemKind, changes: readonly Change[]): Map<string, Change[]> {
+  const byKey = new Map<string, Change[]>();
+  for (const change of changes) {
+    if (change.kind !== kind) continue;
+    const own = byKey.get(change.key);
+    if (own === undefined) byKey.set(change.key, [change]);
+    else own.push(change);
+  }
+  return byKey;
+}
+
+const pinnedItem = (pins: { [key: string]: ItemPin }, key: string): ItemPin | undefined =>
+  Object.hasOwn(pins, key) ? pins[key] : undefined;
 
 /** What lost its hints counts as one that writes. */
 function labelsOf({ labels = [] }: ItemPin, changes: readonly Change[]): readonly ToolLabel[] {
@@ -177,21 +198,22 @@ function labelsOf({ labels = [] }: ItemPin, changes: readonly Change[]): readonl
 }
 
 function reasonOf(
-  tool: string,
+  { kind, key }: Item,
   changes: readonly Change[],
   { label, findings, isLocked }: Comparison,
 ): string {
+  const named = kind === 'tool' ? ` ${key}` : '';
   const change = changes.find(({ effect }) => effect === 'withhold');
   const digest = change?.nowDigest;
   const approve =
     digest === undefined
       ? `\`midspan diff ${label}\` shows it`
-      : `\`midspan diff ${label}\` shows it, \`midspan approve ${label} ${tool} --digest ${digest}\` approves it`;
+      : `\`midspan diff ${label}\` shows it, \`midspan approve ${label}${named} --digest ${digest}\` approves it`;
   if (isLocked) return `it waits for review, since ${change?.what ?? 'it is not in the lock'}; ${approve}`;
   const rules = [
     ...new Set(
       findings
-        .filter(({ kind, key, tier }) => kind === 'tool' && key === tool && tier !== 'note')
+        .filter((finding) => finding.kind === kind && finding.key === key && finding.tier !== 'note')
         .map(({ rule }) => rule),
     ),
   ];

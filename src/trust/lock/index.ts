@@ -6,6 +6,7 @@ export { itemDigest } from './digest.ts';
 export { identityOf } from './identity.ts';
 export type {
   Admission,
+  AdmittedItems,
   Admitting,
   Change,
   Digest,
@@ -13,6 +14,7 @@ export type {
   Identity,
   ItemPin,
   Lock,
+  OtherList,
   Profile,
   ServerPin,
 } from './lock.ts';

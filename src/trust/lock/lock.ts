@@ -81,6 +81,15 @@ export interface Change extends Item {
 
 export type Profile = 'standard' | 'strict' | 'frozen';
 
+export type OtherList = 'prompts' | 'resources' | 'templates';
+
+export interface AdmittedItems {
+  /** As approved. */
+  shown: JsonObject[];
+  /** By name, uri or uriTemplate. */
+  withheld: { key: string; reason: string }[];
+}
+
 /** What may be shown of a server. Everything in it comes from the pin (or, without a lock, from the first listing). */
 export interface Admission {
   /** The definitions to show, as approved. */
@@ -88,6 +97,8 @@ export interface Admission {
   instructions?: string;
   /** Not shown, with reasons in the host's words that say what to do. */
   withheld: { tool: string; reason: string }[];
+  /** The other lists, likewise. */
+  others: Record<OtherList, AdmittedItems>;
   /** Set: nothing of the server is shown and nothing called. */
   stopped?: string;
   changes: Change[];
