@@ -12,6 +12,9 @@ const shifty = fileURLToPath(new URL('../fixtures/host/shifty.mjs', import.meta.
 
 export interface State {
   tools: JsonObject[];
+  prompts?: JsonObject[];
+  resources?: JsonObject[];
+  templates?: JsonObject[];
   instructions?: string;
   serverInfo?: JsonObject;
   results?: { [tool: string]: string };
@@ -70,13 +73,8 @@ export function shop(states: { [label: string]: State }, more: object = {}): Sho
       const { servers } = readConfig(config, { env: process.env, base: folder });
       const pins = servers.map((spec) => {
         const state = JSON.parse(readFileSync(stateOf(spec.label), 'utf8')) as State;
-        const { tools, instructions, serverInfo = { name: 'shifty', version: '1' } } = state;
-        const pin = pinServer(
-          spec,
-          folder,
-          { serverInfo, tools, ...(instructions !== undefined && { instructions }) },
-          { at: '2026-12-01', how: 'review' },
-        );
+        const { serverInfo = { name: 'shifty', version: '1' }, results: _, delay: __, ...lists } = state;
+        const pin = pinServer(spec, folder, { serverInfo, ...lists }, { at: '2026-12-01', how: 'review' });
         for (const [name, assigned] of Object.entries(labels)) {
           const item = pin.tools[name];
           if (item !== undefined) item.labels = assigned;
