@@ -39,6 +39,8 @@ export interface CallSettings {
   session?: Session;
   /** Who is asked whether this call may run, and what its server asks. Default: the host's asks. */
   asks?: Asks;
+  /** Which tools whoever calls may call, by the servers' own names; others are as if they were not there. Default: all. */
+  allows?: (label: string, tool: string) => boolean;
   /** How it goes on to the server for a client of the gateway. */
   relay?: Relaying;
   /** Hears what the host would add to the result for its reader, instead of adding it. */
@@ -103,7 +105,7 @@ export async function passCall(
 ): Promise<CallOutcome> {
   const started = performance.now();
   const found = deps.find(request, settings.signal);
-  const entry = found instanceof Promise ? await found : found;
+  const entry = allowed(found instanceof Promise ? await found : found, request, settings);
   // Plain assignments from here on: this is the path that every call takes, and spreads are what it would cost most.
   const end = (outcome: Ended): CallOutcome => {
     const ended = outcome as CallOutcome;
@@ -173,6 +175,16 @@ export async function passCall(
   const outcome = end(await run(entry, args, { settings, session, labels, deps }));
   recorded?.ended(inRecord(outcome, session));
   return outcome;
+}
+
+function allowed(
+  entry: CatalogEntry | Missing,
+  request: CallRequest,
+  { allows }: CallSettings,
+): CatalogEntry | Missing {
+  if (allows === undefined || 'missing' in entry || entry.label === undefined) return entry;
+  if (allows(entry.label, entry.tool)) return entry;
+  return { missing: `there is no tool ${request.name ?? request.tool ?? '(none)'}` };
 }
 
 /** Why a call may not run whose definition is not shown any more as it was when somebody was asked. */

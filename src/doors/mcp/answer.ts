@@ -52,10 +52,15 @@ async function callTool(exchange: Exchange, view: View, deps: AnswerDeps): Promi
     return failed(INVALID_PARAMS, 'params.arguments must be an object');
   const { principal, session } = exchange.client;
   const owner = view.tool(name, principal);
+  // Nothing is told of what a filter keeps from this client, not even that it is there.
+  const isFiltered = principal.filter !== '';
+  if (view.label !== undefined && !principal.allows(view.label, name))
+    return failed(INVALID_PARAMS, `Unknown tool: ${name}`);
   const notes: string[] = [];
   const settings: CallSettings = {
     signal: exchange.signal,
     session,
+    allows: (label, tool) => principal.allows(label, tool),
     onNote: (note) => notes.push(note),
     relay: relaying(exchange, view, deps, notes),
   };
@@ -71,6 +76,9 @@ async function callTool(exchange: Exchange, view: View, deps: AnswerDeps): Promi
       : { label: owner.label, tool: owner.tool, arguments: args ?? {} },
     settings,
   );
+  const isMissing = outcome.error?.code === 'unknown-tool' || outcome.label === undefined;
+  if (isFiltered && isMissing && outcome.status === 'refused')
+    return failed(INVALID_PARAMS, `Unknown tool: ${name}`);
   return servedCall(outcome, notes, name, view);
 }
 

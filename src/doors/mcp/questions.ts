@@ -50,7 +50,10 @@ export function inputOf(
     if (canAnswer(exchange.capabilities, request))
       return exchange.ask(attributed(request, context.label, view), context);
     if (others !== undefined) return answerInput(others, note)(request, context);
-    throw new Error(`the client cannot answer ${request.method}`);
+    if (request.method !== 'elicitation/create')
+      throw new Error(`the client cannot answer ${request.method}`);
+    note(`${context.label} asked for input, which this client cannot give; it was declined`);
+    return { action: 'decline' };
   };
 }
 
