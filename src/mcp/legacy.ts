@@ -6,7 +6,8 @@ import type { Answer, Codec, Identity } from './codec.ts';
 import type { MidspanError } from '../errors.ts';
 import type { JsonObject } from '../types.ts';
 
-const CLIENT_REQUESTS: ReadonlySet<string> = new Set([
+/** The requests that clients of these revisions make. */
+export const LEGACY_REQUESTS: ReadonlySet<string> = new Set([
   'initialize',
   'ping',
   'tools/list',
@@ -37,7 +38,7 @@ export function legacyCodec(version: string, identity: Identity): Codec {
   return {
     era: 'legacy',
     version,
-    clientRequests: CLIENT_REQUESTS,
+    clientRequests: LEGACY_REQUESTS,
     serverRequests: SERVER_REQUESTS,
     opening: {
       method: 'initialize',

@@ -18,7 +18,8 @@ export const META = {
   logLevel: 'io.modelcontextprotocol/logLevel',
 } as const;
 
-const CLIENT_REQUESTS: ReadonlySet<string> = new Set([
+/** The requests that clients of this revision make. */
+export const MODERN_REQUESTS: ReadonlySet<string> = new Set([
   'server/discover',
   'tools/list',
   'tools/call',
@@ -36,10 +37,10 @@ const CLIENT_REQUESTS: ReadonlySet<string> = new Set([
 ]);
 
 /** The requests that a server may interrupt to ask for input. */
-const INTERRUPTIBLE: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
+export const INTERRUPTIBLE: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
 /** The results that say how long they may be kept; one that does not say it is stale at once. */
-const CACHEABLE: ReadonlySet<string> = new Set([
+export const CACHEABLE: ReadonlySet<string> = new Set([
   'server/discover',
   'tools/list',
   'prompts/list',
@@ -49,7 +50,7 @@ const CACHEABLE: ReadonlySet<string> = new Set([
 ]);
 
 /** Which member of the params a request is named by in `Mcp-Name`. */
-const NAMED_BY: Readonly<Record<string, string>> = {
+export const NAMED_BY: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
   'resources/read': 'uri',
@@ -67,7 +68,7 @@ export function modernCodec(version: string, identity: Identity): Codec {
   return {
     era: 'modern',
     version,
-    clientRequests: CLIENT_REQUESTS,
+    clientRequests: MODERN_REQUESTS,
     serverRequests: new Set(),
     opening: { method: 'server/discover', params: {} },
     sessions: false,

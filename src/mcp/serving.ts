@@ -58,6 +58,8 @@ export interface Serving {
   result(method: string, served: Served & { kind: 'complete' | 'input' | 'task' }, self: Self): JsonObject;
   /** Definitions of one list as clients of this revision can read them: members that it lacks are left out, nothing is renamed. */
   items(kind: ListKind, definitions: readonly JsonObject[]): JsonObject[];
+  /** A server's question as clients of this revision read it. */
+  question(request: InputRequest): InputRequest;
   /** The codes that this revision has for ours: a modern client never sees -32002 or -32042, a legacy one never -32020 to -32022. */
   error(error: RpcErrorObject): RpcErrorObject;
   /** HTTP status of an error answer. */
