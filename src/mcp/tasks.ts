@@ -65,8 +65,11 @@ export function isTasksMissing(code: unknown, data: unknown): boolean {
   return isObject(requiredCapabilities) && takesTasks(requiredCapabilities);
 }
 
-/** How a tool of 2025-11-25 wants to be called: only as a task, either way, or (absent) never as one. */
-export function taskSupport(definition: JsonObject): 'required' | 'optional' | undefined {
+/** How a tool of 2025-11-25 is called: as a task only, or either way. */
+export type TaskSupport = 'required' | 'optional';
+
+/** Undefined: never as a task. */
+export function taskSupport(definition: JsonObject): TaskSupport | undefined {
   const support = isObject(definition.execution) ? definition.execution.taskSupport : undefined;
   return support === 'required' || support === 'optional' ? support : undefined;
 }

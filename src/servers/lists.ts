@@ -3,6 +3,7 @@ import { mirroredArguments, mirroredHeaders } from '../mcp/headers.ts';
 import { PROMPTS, RESOURCES, TEMPLATES, TOOLS } from '../mcp/lists.ts';
 import { isObject } from '../mcp/message.ts';
 import { taskSupport } from '../mcp/tasks.ts';
+import type { TaskSupport } from '../mcp/tasks.ts';
 import { safeText } from '../mcp/text.ts';
 import { ChangeNotices } from './change-notices.ts';
 import { failure } from './failure.ts';
@@ -22,7 +23,7 @@ export class Lists {
   /** The arguments that go as headers, by tool, of the listing that they were read from. */
   #marks: { tools: readonly ToolDefinition[]; byName: Map<string, MirroredArgument[]> } | undefined;
   /** The tools that are called as tasks only, of the listing that they were read from. */
-  #asTask: { tools: readonly ToolDefinition[]; names: ReadonlySet<string> } | undefined;
+  #asTask: { tools: readonly ToolDefinition[]; byName: ReadonlyMap<string, TaskSupport> } | undefined;
 
   constructor(options: KeptListOptions & { toolsChanged: () => void }) {
     this.#options = options;
@@ -84,15 +85,19 @@ export class Lists {
     return mirrored === undefined ? undefined : mirroredHeaders(mirrored, args);
   }
 
-  /** Whether the last listing says that this tool is called as a task only (2025-11-25). */
-  onlyAsTask(name: string): boolean {
+  /** Whether the last listing says that this tool is called as a task only, or may be (2025-11-25). */
+  taskSupport(name: string): TaskSupport | undefined {
     const tools = this.#tools.kept;
-    if (tools === undefined) return false;
+    if (tools === undefined) return undefined;
     if (this.#asTask?.tools !== tools) {
-      const required = tools.filter((tool) => taskSupport(tool) === 'required');
-      this.#asTask = { tools, names: new Set(required.map((tool) => tool.name)) };
+      const byName = new Map<string, TaskSupport>();
+      for (const tool of tools) {
+        const support = taskSupport(tool);
+        if (support !== undefined) byName.set(tool.name, support);
+      }
+      this.#asTask = { tools, byName };
     }
-    return this.#asTask.names.has(name);
+    return this.#asTask.byName.get(name);
   }
 
   /** Undefined when the server does not offer it, or when it cannot be had. */

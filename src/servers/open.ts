@@ -48,7 +48,7 @@ export class LiveServer implements Server {
   readonly #tools: ToolFacts = {
     mirrored: (name, args) => this.#lists.mirrored(name, args),
     relist: () => this.#lists.tools(true),
-    onlyAsTask: (name) => this.#lists.onlyAsTask(name),
+    taskSupport: (name) => this.#lists.taskSupport(name),
   };
   /** When it put questions to people. */
   readonly #asked: number[] = [];

@@ -3,6 +3,7 @@ import { MidspanError } from '../errors.ts';
 import { INPUT_ROUNDS_MAX, REQUEST_STATE_MAX } from '../mcp/protocol-limits.ts';
 import { HEADER_MISMATCH, UNSUPPORTED_VERSION, URL_ELICITATION_REQUIRED, isObject } from '../mcp/message.ts';
 import {
+  TASKS_MISSING,
   isTasksMissing,
   servesTasks,
   takesTasks,
@@ -12,7 +13,7 @@ import {
 } from '../mcp/tasks.ts';
 import { readToolResult, resultFault } from '../mcp/results.ts';
 import { onAbort, untilAbort } from './abort.ts';
-import { broken, expired, outcomeUnknown } from './failure.ts';
+import { broken, expired, outcomeUnknown, rpcFailure } from './failure.ts';
 import { driveTask } from './tasks.ts';
 import { pause } from './watch.ts';
 import type { Connection } from './connection.ts';
@@ -21,6 +22,7 @@ import type { Relayed, RelayOptions } from './server.ts';
 import type { TaskDriving } from './tasks.ts';
 import type { Answer, Asking } from '../mcp/codec.ts';
 import type { InputRequest } from '../mcp/input.ts';
+import type { TaskSupport } from '../mcp/tasks.ts';
 import type { JsonObject } from '../types.ts';
 
 export interface RelaySetup {
@@ -49,8 +51,8 @@ export interface ToolFacts {
   mirrored(name: string, args: JsonObject): Record<string, string> | undefined;
   /** Lists the tools anew. */
   relist(): Promise<unknown>;
-  /** Whether a tool is called as a task only (2025-11-25). */
-  onlyAsTask(name: string): boolean;
+  /** Whether a tool is called as a task only, or may be (2025-11-25). */
+  taskSupport(name: string): TaskSupport | undefined;
 }
 
 /** @throws MidspanError as `Server.relay` */
@@ -66,7 +68,9 @@ export async function relay(
   const left = (): number => setup.timeoutMax + questions.waited - (performance.now() - since);
   let relisted = false;
   // Whoever asks takes no tasks, and gets the result of one all the same.
-  let drives = onlyAsTask(setup, method, params);
+  const support = taskSupportOf(setup, method, params);
+  if (support === 'required' && options.drivesTasks === false) throw rpcFailure(label, method, TASKS_MISSING);
+  let drives = support === 'required' || (support === 'optional' && options.asTask === true);
   if (drives) params = { ...params, task: { ttl: setup.timeoutMax } };
   for (let round = 0; ; round += 1) {
     let answer: Answer;
@@ -295,13 +299,16 @@ function mirrored(
   return tools.mirrored(name, isObject(args) ? args : {});
 }
 
-function onlyAsTask({ connection, tools }: RelaySetup, method: string, { name }: JsonObject): boolean {
-  return (
+function taskSupportOf(
+  { connection, tools }: RelaySetup,
+  method: string,
+  { name }: JsonObject,
+): TaskSupport | undefined {
+  const isServed =
     method === 'tools/call' &&
     connection.peer.codec.fetchesTaskResults &&
-    servesTasks(connection.info.capabilities) &&
-    tools.onlyAsTask(name as string)
-  );
+    servesTasks(connection.info.capabilities);
+  return isServed ? tools.taskSupport(name as string) : undefined;
 }
 
 function drivingOf(

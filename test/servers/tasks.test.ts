@@ -93,14 +93,30 @@ describe.each(['legacy', 'modern'])('A %s server that makes tasks', (era) => {
   });
 });
 
-test('A refusal goes through where the task is not to be waited for', async () => {
-  const { server } = await opened('modern', 'stdio');
-  const call = server.relay(
-    'tools/call',
-    { name: 'failing_job', arguments: {} },
-    { capabilities: {}, drivesTasks: false },
-  );
-  await expect(call).rejects.toMatchObject({ code: 'rpc', data: { code: -32021 } });
+test.each(['legacy', 'modern'])(
+  'A refusal of a %s server goes through where its task is not to be waited for',
+  async (era) => {
+    const { server } = await opened(era, 'stdio');
+    await server.listTools();
+    const call = server.relay(
+      'tools/call',
+      { name: 'failing_job', arguments: {} },
+      { capabilities: {}, drivesTasks: false },
+    );
+    await expect(call).rejects.toMatchObject({
+      code: 'rpc',
+      data: { code: -32021, data: { requiredCapabilities: TASKS } },
+    });
+  },
+);
+
+test.each([true, false])('A tool that may be a task is one (%s) where that is asked for', async (asTask) => {
+  const { server, said } = tapped('legacy');
+  await server.listTools();
+  const call = () =>
+    server.relay('tools/call', { name: 'slow_compute', arguments: { seconds: 0.1 } }, { asTask });
+  expect(await call()).toMatchObject({ result: { content: [{ text: 'Computed nothing in 0.1 s.' }] } });
+  expect(said().includes('"method":"tasks/result"')).toBe(asTask);
 });
 
 test('A task goes to whoever takes it, and answers for it', async () => {
@@ -114,7 +130,7 @@ test('A task goes to whoever takes it, and answers for it', async () => {
   if (made.kind !== 'task') throw new Error(`a ${made.kind} came`);
   const { taskId } = made.task;
   const ask = async (method: string, more = {}) => {
-    const relayed = await server.relay(method, { taskId: taskId as string, ...more }, { capabilities });
+    const relayed = await server.relay(method, { taskId, ...more }, { capabilities });
     return (relayed as { result: Record<string, unknown> }).result;
   };
   await vi.waitFor(async () => {
