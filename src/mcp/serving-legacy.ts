@@ -128,7 +128,7 @@ function blocksOf(blocks: Json[], has: Has): Json[] {
 
 function blockOf(block: Json | undefined, has: Has): Json | undefined {
   if (!isObject(block)) return block;
-  if (block.type === 'audio' && !has(SINCE.audio)) return text(`[audio: ${String(block.mimeType)}]`);
+  if (block.type === 'audio' && !has(SINCE.audio)) return text('[a sound, which this revision of MCP cannot carry]');
   if (block.type === 'resource_link' && !has(SINCE.structured))
     return text(
       [block.name, block.description, block.uri].filter((each) => typeof each === 'string').join('\n'),

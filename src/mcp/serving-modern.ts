@@ -128,7 +128,7 @@ function result(
 
 const questions = (requests: Readonly<Record<string, InputRequest>>): JsonObject =>
   Object.fromEntries(
-    Object.entries(requests).map(([key, request]) => [key, { ...question(request) } as JsonObject]),
+    Object.entries(requests).map(([key, request]) => [key, { ...question(request) }]),
   );
 
 /** Addresses have no id of their own any more: the round has one. */

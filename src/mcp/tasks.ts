@@ -5,7 +5,7 @@
 import { MISSING_CAPABILITY, isObject } from './message.ts';
 import type { RpcErrorObject } from './message.ts';
 import type { InputRequest } from './input.ts';
-import type { Json, JsonObject } from '../types.ts';
+import type { Era, Json, JsonObject } from '../types.ts';
 
 export const TASKS = 'io.modelcontextprotocol/tasks';
 /** 2025-11-25: key of `_meta` that says which task a message is about. */
@@ -65,6 +65,15 @@ export function isTasksMissing(code: unknown, data: unknown): boolean {
   return isObject(requiredCapabilities) && takesTasks(requiredCapabilities);
 }
 
+/**
+ * How clients of a revision come to tasks: by declaring the extension with a request, or by asking for one with a call
+ * (2025-11-25); undefined: not at all.
+ */
+export function taskForm({ era, version }: { era: Era; version: string }): 'declared' | 'asked' | undefined {
+  if (era === 'modern') return 'declared';
+  return version === TASKS_SINCE ? 'asked' : undefined;
+}
+
 /** How a tool of 2025-11-25 is called: as a task only, or either way. */
 export type TaskSupport = 'required' | 'optional';
 
@@ -72,6 +81,17 @@ export type TaskSupport = 'required' | 'optional';
 export function taskSupport(definition: JsonObject): TaskSupport | undefined {
   const support = isObject(definition.execution) ? definition.execution.taskSupport : undefined;
   return support === 'required' || support === 'optional' ? support : undefined;
+}
+
+/** Whether a tool says that it is never called as a task. */
+export const forbidsTask = ({ execution }: JsonObject): boolean =>
+  isObject(execution) && execution.taskSupport === 'forbidden';
+
+/** A tool as it may be called where every call may be a task; what it says itself of tasks stays. */
+export function withTaskSupport(definition: JsonObject): JsonObject {
+  const { execution } = definition;
+  if (isObject(execution) && execution.taskSupport !== undefined) return definition;
+  return { ...definition, execution: { ...(isObject(execution) ? execution : {}), taskSupport: 'optional' } };
 }
 
 /** Whether a server of 2025-11-25 says that its tools may be called as tasks. */
@@ -115,6 +135,12 @@ export function fromLegacyTask({ ttl, pollInterval: interval, ...task }: JsonObj
   task.ttlMs = ttl ?? null;
   if (typeof interval === 'number') task.pollIntervalMs = interval;
   return task;
+}
+
+/** What the answer to a call says of the task that it became: nothing yet of questions, result or error. */
+export function startedTask(task: JsonObject): JsonObject {
+  const { inputRequests: _requests, result: _result, error: _error, requestState: _state, ...started } = task;
+  return started;
 }
 
 /** A neutral task as 2025-11-25 has it: a result that is an error is a failure there. */

@@ -2,6 +2,7 @@
  * One MCP endpoint without eras: all servers under exposed names (`/mcp`), or one server as it is (`/mcp/<label>`). It answers
  * requests, says what it is, and tells of changes.
  */
+import type { MirroredArgument } from '../../mcp/headers.ts';
 import type { LogMessage } from '../../servers/server.ts';
 import type { Served, Self, Serving } from '../../mcp/serving.ts';
 import type { Principal } from '../access/principal.ts';
@@ -28,6 +29,8 @@ export interface Endpoint {
    * an era alone (handshake, ping, levels, subscriptions, listening) is its carrier's. Never rejects.
    */
   answer(exchange: Exchange): Promise<Served>;
+  /** The arguments that a tool wants repeated as headers, as its definition is shown; none for a tool that is not shown. */
+  mirrored(principal: Principal, tool: string): readonly MirroredArgument[];
   /** Changes that a principal may hear of: a list only when what it is shown of it has changed. */
   on(principal: Principal, listener: (change: EndpointChange) => void): () => void;
   /** Follows one resource, by the URI that the client knows; undefined when there is no such resource. */

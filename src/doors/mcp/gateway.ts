@@ -1,8 +1,10 @@
 /** The MCP door over one host: its endpoints, which answer without eras. What carries them to clients is beside this file. */
 import type { Asks } from '../../asks/asks.ts';
 import type { CoreHost } from '../../host/host.ts';
+import { type MirroredArgument, mirroredArguments } from '../../mcp/headers.ts';
 import { INVALID_PARAMS } from '../../mcp/message.ts';
 import type { ListKind, Served, Self, Serving } from '../../mcp/serving.ts';
+import type { ToolDefinition } from '../../types.ts';
 import type { Principal } from '../access/principal.ts';
 import { answer } from './answer.ts';
 import { changesOf } from './changes.ts';
@@ -44,6 +46,20 @@ export function openGateway(host: CoreHost, options: GatewayOptions = {}): Gatew
       return endpoint;
     },
   };
+}
+
+const NONE: readonly MirroredArgument[] = [];
+const known = new WeakMap<ToolDefinition, readonly MirroredArgument[]>();
+
+function mirroredOf(definition: ToolDefinition): readonly MirroredArgument[] {
+  let mirrored = known.get(definition);
+  if (mirrored === undefined) {
+    const read = mirroredArguments(definition.inputSchema);
+    // Marks that no client could follow ask for nothing.
+    mirrored = 'problem' in read ? NONE : read;
+    known.set(definition, mirrored);
+  }
+  return mirrored;
 }
 
 const LISTS: Readonly<Record<string, ListKind>> = {
@@ -88,6 +104,10 @@ function endpointOf(
       if (!isSettled) await Promise.race([ready(), aborted(exchange.signal)]);
       const { serving, principal } = exchange.client;
       return { kind: 'written', text: written(kind, serving, principal, isSettled ? LIST_HOLDS : 0) };
+    },
+    mirrored(principal, tool) {
+      const definition = view.tool(tool, principal)?.definition;
+      return definition === undefined ? NONE : mirroredOf(definition);
     },
     on: (principal, listener) => changes.on(principal, listener),
     follow(principal, uri) {

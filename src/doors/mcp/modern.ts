@@ -1,0 +1,285 @@
+/** The door for clients of 2026-07-28 and later: no sessions; each request stands alone, and a call may take several of them. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { messageOf } from '../../errors.ts';
+import { newSession, type Session } from '../../host/session.ts';
+import type { InputRequest } from '../../mcp/input.ts';
+import {
+  HEADER_MISMATCH,
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  METHOD_NOT_FOUND,
+  type RequestId,
+  type RpcErrorObject,
+  UNSUPPORTED_VERSION,
+  isObject,
+} from '../../mcp/message.ts';
+import type { Message } from '../../mcp/message.ts';
+import { META } from '../../mcp/modern.ts';
+import { type ClientRequest, type Served, type Serving, servingFor } from '../../mcp/serving.ts';
+import { eraOf, latestVersion, versionsOf } from '../../mcp/versions.ts';
+import type { LogMessage } from '../../servers/server.ts';
+import { isAtLeast } from '../../servers/log-level.ts';
+import type { JsonObject, Progress } from '../../types.ts';
+import type { Principal } from '../access/principal.ts';
+import type { Client, Exchange } from './client.ts';
+import type { Endpoint } from './endpoint.ts';
+import { headerFault } from './headers.ts';
+import { type Listeners, listenersOf } from './listen.ts';
+import { type Call, Parks, type Turn } from './parks.ts';
+import type { Bound, Seal } from './seal.ts';
+
+/** Where the answer to one request goes: an HTTP response, or lines on a pipe. What comes after the client has gone is dropped. */
+export interface Sink {
+  /** A notification about this request, before its answer. */
+  notify(json: string): void;
+  /** @param status of HTTP. */
+  end(json: string, status: number): void;
+}
+
+export interface ModernRequest {
+  message: Message & { kind: 'request' };
+  endpoint: Endpoint;
+  principal: Principal;
+  /** Of HTTP, which must say what the body says. Absent on a pipe. */
+  headers?: IncomingHttpHeaders;
+  sink: Sink;
+  /** Aborts when the client has gone or has taken the request back. */
+  signal: AbortSignal;
+}
+
+export interface ModernDoor {
+  /** Answers one request through its sink; resolves when nothing more comes through it. Never rejects. */
+  handle(request: ModernRequest): Promise<void>;
+  /** Ends streams and gives up what waits for clients. */
+  drain(): void;
+}
+
+/** What one principal has seen is remembered for as many principals at most; the one that was quiet longest is forgotten. */
+const SESSIONS_MAX = 10_000;
+/** How long clients may keep what `server/discover` says. Milliseconds. */
+const DISCOVERED_HOLDS = 60_000;
+
+export function modernDoor({ seal, parks = new Parks() }: { seal: Seal; parks?: Parks<Served, Turning> }): ModernDoor {
+  const listeners = listenersOf();
+  const sessions = new Map<string, Session>();
+  const sessionOf = (principal: Principal): Session => {
+    let session = sessions.get(principal.id);
+    if (session === undefined) {
+      if (sessions.size >= SESSIONS_MAX) sessions.delete(sessions.keys().next().value ?? '');
+      session = newSession();
+    } else sessions.delete(principal.id);
+    sessions.set(principal.id, session);
+    return session;
+  };
+  const deps: Deps = { seal, parks, listeners, sessionOf };
+  return {
+    async handle(request) {
+      try {
+        await serve(request, deps);
+      } catch (error) {
+        const fault = { code: INTERNAL_ERROR, message: messageOf(error) };
+        request.sink.end(errorText(request.message.id, fault), 200);
+      }
+    },
+    drain() {
+      listeners.end();
+      parks.close();
+    },
+  };
+}
+
+interface Deps {
+  seal: Seal;
+  parks: Parks<Served, Turning>;
+  listeners: Listeners;
+  sessionOf(principal: Principal): Session;
+}
+
+async function serve(from: ModernRequest, deps: Deps): Promise<void> {
+  const { message, endpoint, principal, headers, sink, signal } = from;
+  const meta = message.params['_meta'];
+  const version = isObject(meta) ? meta[META.version] : undefined;
+  const isKnown = typeof version === 'string' && eraOf(version) === 'modern';
+  const serving = servingFor(isKnown ? version : latestVersion('modern'));
+  const fail = (error: RpcErrorObject, status = serving.status(error)): void =>
+    sink.end(errorText(message.id, serving.error(error)), status);
+
+  const request = serving.read(message);
+  if ('error' in request) return fail(request.error, 400);
+  if (headers !== undefined) {
+    const mirroring = { headers, version: version as string, method: message.method, params: request.params };
+    const fault = headerFault({ ...mirroring, mirrored: (tool) => endpoint.mirrored(principal, tool) });
+    if (fault !== undefined) return fail({ code: HEADER_MISMATCH, message: fault });
+  }
+  if (!isKnown) {
+    const data = { supported: [...versionsOf('modern'), ...versionsOf('legacy')], requested: version ?? null };
+    return fail({ code: UNSUPPORTED_VERSION, message: 'Unsupported protocol version', data });
+  }
+  if (!serving.requests.has(message.method))
+    return fail({ code: METHOD_NOT_FOUND, message: `Method not found: ${message.method}` });
+
+  const write = (served: Served): void => end(sink, request, served, { endpoint, serving });
+  if (message.method === 'server/discover') {
+    if (endpoint.label !== undefined) await endpoint.ready(signal);
+    return write(discovered(endpoint, serving));
+  }
+  if (message.method === 'subscriptions/listen') {
+    const { listen } = deps.listeners;
+    return write(
+      await listen({ endpoint, principal, serving, request, signal, notify: (json) => sink.notify(json) }),
+    );
+  }
+  const client: Client = { principal, id: principal.id, session: deps.sessionOf(principal), serving };
+  return answer({ ...from, request, client, write }, deps);
+}
+
+function discovered(endpoint: Endpoint, serving: Serving): Served {
+  const { capabilities, instructions } = endpoint.self(serving);
+  return {
+    kind: 'complete',
+    result: {
+      supportedVersions: versionsOf('modern'),
+      capabilities,
+      ...(instructions !== undefined && { instructions }),
+    },
+    ttlMs: DISCOVERED_HOLDS,
+    cacheScope: 'private',
+  };
+}
+
+interface Answering extends ModernRequest {
+  request: ClientRequest;
+  client: Client;
+  write: (served: Served) => void;
+}
+
+/** One round of a request: its first, one that a server's round goes on in, or one that a parked call is answered through. */
+function answer(answering: Answering, deps: Deps): Promise<void> {
+  const { request, endpoint, principal, client } = answering;
+  const bound: Bound = { principal: principal.id, label: endpoint.label ?? '', request };
+  const { round } = request;
+  const sealed = round?.state === undefined ? undefined : deps.seal.open(round.state, bound);
+  if (round?.state !== undefined && sealed === undefined) {
+    answering.write(refused('params.requestState is not one that was given for this request, or too old'));
+    return Promise.resolve();
+  }
+  const turn = new Turning(answering, bound, deps);
+  if (sealed?.kind === 'park') return turn.resume(sealed.park, round?.responses ?? {});
+  const next = sealed && {
+    digest: sealed.digest,
+    ...(round?.responses !== undefined && { responses: round.responses }),
+    ...(sealed.state !== undefined && { state: sealed.state }),
+  };
+  return turn.start((common) => ({ ...common, request, client, round: next }));
+}
+
+/** The turn that one request of the client is for a call. */
+class Turning implements Turn<Served> {
+  readonly #from: Answering;
+  readonly #bound: Bound;
+  readonly #deps: Deps;
+  #over: () => void = () => undefined;
+  readonly #ended = new Promise<void>((resolve) => (this.#over = resolve));
+
+  constructor(from: Answering, bound: Bound, deps: Deps) {
+    this.#from = from;
+    this.#bound = bound;
+    this.#deps = deps;
+  }
+
+  ask(requests: Record<string, InputRequest>, park: string): void {
+    const state = this.#deps.seal.close({ kind: 'park', park }, this.#bound);
+    this.#from.write({ kind: 'input', requests, state, digest: '' });
+    this.#over();
+  }
+
+  end(served: Served): void {
+    if (served.kind === 'input') {
+      const { state, digest } = served;
+      const sealed = this.#deps.seal.close({ kind: 'relay', state, digest }, this.#bound);
+      this.#from.write({ ...served, state: sealed });
+    } else this.#from.write(served);
+    this.#over();
+  }
+
+  progressed(progress: Progress): void {
+    const { progressToken } = this.#from.request;
+    if (progressToken !== undefined) this.#notify('notifications/progress', { ...progress, progressToken });
+  }
+
+  logged({ level, logger, data }: LogMessage): void {
+    if (!isAtLeast(level, this.#from.request.logLevel)) return;
+    this.#notify('notifications/message', { level, ...(logger !== undefined && { logger }), data: data ?? null });
+  }
+
+  #notify(method: string, params: JsonObject): void {
+    this.#from.sink.notify(JSON.stringify({ jsonrpc: '2.0', method, params }));
+  }
+
+  /** A new call. It goes on while its client is away with questions, and ends with the client who leaves without. */
+  start(exchangeOf: (common: Omit<Exchange, 'request' | 'client' | 'round'>) => Exchange): Promise<void> {
+    const { endpoint, request, client, signal } = this.#from;
+    const given = new AbortController();
+    const call = this.#deps.parks.open(client.principal.id, this, () => given.abort());
+    const { logLevel: level } = request;
+    const exchange = exchangeOf({
+      capabilities: request.capabilities,
+      signal: given.signal,
+      progress:
+        request.progressToken === undefined ? undefined : (progress) => call.turn?.progressed(progress),
+      log: level === undefined ? undefined : { level, write: (message) => call.turn?.logged(message) },
+      ask: (asked, { signal: stop }) => call.ask(asked, stop),
+      rounds: true,
+    });
+    void endpoint.answer(exchange).then((served) => call.end(served));
+    return this.#until(call, signal);
+  }
+
+  async resume(park: string, responses: JsonObject): Promise<void> {
+    const { client, signal, write } = this.#from;
+    const call = this.#deps.parks.resume(park, client.principal.id, responses, this);
+    if (call === 'busy') return write(refused('another request answers this call already'));
+    if (call === undefined) return write(gone(this.#from.request.method));
+    return this.#until(call, signal);
+  }
+
+  async #until(call: Call<Served, Turning>, signal: AbortSignal): Promise<void> {
+    const leave = (): void => {
+      call.leave(this);
+      this.#over();
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
+    await this.#ended;
+    signal.removeEventListener('abort', leave);
+  }
+}
+
+const refused = (message: string): Served => ({ kind: 'error', error: { code: INVALID_PARAMS, message } });
+
+/** A call that was given up: whoever asks must know that it may have done something. */
+function gone(method: string): Served {
+  const message =
+    'The call that this answers is not waiting any more: it was answered, it waited too long, or the gateway was started anew. Whether it did anything is not known';
+  if (method !== 'tools/call') return refused(message);
+  return { kind: 'complete', result: { content: [{ type: 'text', text: message }], isError: true } };
+}
+
+function end(
+  sink: Sink,
+  request: ClientRequest,
+  served: Served,
+  { endpoint, serving }: { endpoint: Endpoint; serving: Serving },
+): void {
+  const { id, method } = request;
+  if (served.kind === 'error')
+    return sink.end(errorText(id, serving.error(served.error)), serving.status(served.error));
+  const result =
+    served.kind === 'written'
+      ? served.text
+      : JSON.stringify(serving.result(method, served, endpoint.self(serving)));
+  sink.end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`, 200);
+}
+
+const errorText = (id: RequestId, error: RpcErrorObject): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, error });
