@@ -9,8 +9,10 @@ import type { RpcErrorObject } from '../../mcp/message.ts';
 import type { Served } from '../../mcp/serving.ts';
 import type { Json, JsonObject } from '../../types.ts';
 import type { Exchange } from './client.ts';
+import type { CallForm } from './long-calls.ts';
 import { approvalsOf, declaredUpstream, inputOf, roundOf } from './questions.ts';
 import { shownContents, shownPrompt, shownResult } from './rewrite.ts';
+import type { Tasks } from './tasks.ts';
 import type { View } from './view.ts';
 
 /** Key of a result's `_meta` under which the host says what it would otherwise add to the text. */
@@ -23,14 +25,16 @@ export interface AnswerDeps {
   host: CoreHost;
   /** Who answers where a client cannot; undefined: nobody. */
   others: Asks | undefined;
+  tasks: Tasks;
 }
 
 /** Never rejects. */
 export async function answer(exchange: Exchange, view: View, deps: AnswerDeps): Promise<Served> {
+  const { method } = exchange.request;
   try {
-    switch (exchange.request.method) {
+    switch (method) {
       case 'tools/call':
-        return await callTool(exchange, view, deps);
+        return await deps.tasks.call(exchange, view, (each, form) => callTool(each, view, deps, form));
       case 'prompts/get':
         return await getPrompt(exchange, view, deps);
       case 'resources/read':
@@ -38,14 +42,24 @@ export async function answer(exchange: Exchange, view: View, deps: AnswerDeps): 
       case 'completion/complete':
         return await complete(exchange, view, deps);
       default:
-        return failed(METHOD_NOT_FOUND, `Method not found: ${exchange.request.method}`);
+        if (method.startsWith('tasks/'))
+          return await deps.tasks.answer(exchange, view, (...task) => relayTask(...task, view, deps));
+        return failed(METHOD_NOT_FOUND, `Method not found: ${method}`);
     }
   } catch (error) {
     return failed(INTERNAL_ERROR, messageOf(error));
   }
 }
 
-async function callTool(exchange: Exchange, view: View, deps: AnswerDeps): Promise<Served> {
+/** A request about a server's task; what it says of it is shown by whoever asks. */
+export const relayTask = (
+  request: RelayRequest,
+  exchange: Exchange,
+  view: View,
+  deps: AnswerDeps,
+): Promise<Served> => relayed(request, exchange, view, deps, (result) => result);
+
+async function callTool(exchange: Exchange, view: View, deps: AnswerDeps, form: CallForm): Promise<Served> {
   const { name, arguments: args } = exchange.request.params;
   if (typeof name !== 'string') return failed(INVALID_PARAMS, 'params.name must be a string');
   if (args !== undefined && args !== null && !isObject(args))
@@ -62,7 +76,7 @@ async function callTool(exchange: Exchange, view: View, deps: AnswerDeps): Promi
     session,
     allows: (label, tool) => principal.allows(label, tool),
     onNote: (note) => notes.push(note),
-    relay: relaying(exchange, view, deps, notes),
+    relay: { ...relaying(exchange, view, deps, notes), ...form },
   };
   if (exchange.progress !== undefined) settings.onProgress = exchange.progress;
   const asks = approvalsOf(exchange) ?? deps.others;
@@ -79,14 +93,16 @@ async function callTool(exchange: Exchange, view: View, deps: AnswerDeps): Promi
   const isMissing = outcome.error?.code === 'unknown-tool' || outcome.label === undefined;
   if (isFiltered && isMissing && outcome.status === 'refused')
     return failed(INVALID_PARAMS, `Unknown tool: ${name}`);
+  const { label, tool, task } = outcome;
+  if (task !== undefined && label !== undefined && tool !== undefined)
+    return deps.tasks.started(task, { label, tool }, exchange, view);
   return servedCall(outcome, notes, name, view);
 }
 
 function servedCall(outcome: CallOutcome, notes: readonly string[], name: string, view: View): Served {
-  const { label, error, input, task } = outcome;
+  const { label, error, input } = outcome;
   if (input !== undefined && label !== undefined)
     return { kind: 'input', ...input, requests: roundOf(input.requests, label, view) };
-  if (task !== undefined) return { kind: 'task', task };
   if (error?.code === 'unknown-tool')
     return failed(INVALID_PARAMS, `Unknown tool: ${name}. ${error.message}`);
   if (error?.code === 'rpc') return { kind: 'error', error: rpcError(error, view) };

@@ -6,7 +6,9 @@ import type { MirroredArgument } from '../../mcp/headers.ts';
 import type { LogMessage } from '../../servers/server.ts';
 import type { Served, Self, Serving } from '../../mcp/serving.ts';
 import type { Principal } from '../access/principal.ts';
+import type { JsonObject } from '../../types.ts';
 import type { Exchange } from './client.ts';
+import type { TaskFollower } from './tasks.ts';
 
 /**
  * What of an endpoint has changed, for this principal. `updated` is told of every resource that anybody follows: whoever listens
@@ -35,4 +37,13 @@ export interface Endpoint {
   on(principal: Principal, listener: (change: EndpointChange) => void): () => void;
   /** Follows one resource, by the URI that the client knows; undefined when there is no such resource. */
   follow(principal: Principal, uri: string): (() => void) | undefined;
+  /**
+   * Tells of each new state of a task, in neutral form and the present one first, until the returned function is called;
+   * undefined when the client has no such task.
+   */
+  followTask(
+    follower: TaskFollower,
+    taskId: string,
+    listener: (task: JsonObject) => void,
+  ): (() => void) | undefined;
 }

@@ -4,11 +4,15 @@ import type { CoreHost } from '../../host/host.ts';
 import { type MirroredArgument, mirroredArguments } from '../../mcp/headers.ts';
 import { INVALID_PARAMS } from '../../mcp/message.ts';
 import type { ListKind, Served, Self, Serving } from '../../mcp/serving.ts';
+import { taskForm, withTaskSupport } from '../../mcp/tasks.ts';
 import type { ToolDefinition } from '../../types.ts';
 import type { Principal } from '../access/principal.ts';
-import { answer } from './answer.ts';
+import { gatewayFile } from '../../store/gateway.ts';
+import { answer, type AnswerDeps, relayTask } from './answer.ts';
+import type { SealKeys } from './box.ts';
 import { changesOf } from './changes.ts';
 import type { Endpoint } from './endpoint.ts';
+import { openTasks } from './tasks.ts';
 import { allView, serverView, type View } from './view.ts';
 
 /** How long a first list waits for servers that are still starting. Milliseconds. */
@@ -21,6 +25,10 @@ export interface GatewayOptions {
   others?: Asks;
   /** Milliseconds; default LIST_WITHIN. */
   listWithin?: number;
+  /** For the ids of servers' tasks, which hold as long as their keys. Default: keys of this process. */
+  sealKeys?: SealKeys;
+  /** How long a call may run before it becomes a task, for clients that take tasks. Milliseconds; default TASK_AFTER. */
+  taskAfter?: number;
 }
 
 export interface Gateway {
@@ -29,7 +37,13 @@ export interface Gateway {
 }
 
 export function openGateway(host: CoreHost, options: GatewayOptions = {}): Gateway {
-  const { others, listWithin = LIST_WITHIN } = options;
+  const { others, listWithin = LIST_WITHIN, sealKeys, taskAfter } = options;
+  const own = gatewayFile(undefined);
+  const tasks = openTasks({
+    host,
+    keys: sealKeys ?? (() => own.sealKeys()),
+    ...(taskAfter !== undefined && { after: taskAfter }),
+  });
   const endpoints = new Map<string | undefined, Endpoint>();
   return {
     endpoint(label) {
@@ -40,7 +54,7 @@ export function openGateway(host: CoreHost, options: GatewayOptions = {}): Gatew
       }
       let endpoint = endpoints.get(label);
       if (endpoint === undefined) {
-        endpoint = endpointOf(host, label, others, listWithin);
+        endpoint = endpointOf({ host, others, tasks }, label, listWithin);
         endpoints.set(label, endpoint);
       }
       return endpoint;
@@ -69,12 +83,8 @@ const LISTS: Readonly<Record<string, ListKind>> = {
   'resources/templates/list': 'resourceTemplates',
 };
 
-function endpointOf(
-  host: CoreHost,
-  label: string | undefined,
-  others: Asks | undefined,
-  within: number,
-): Endpoint {
+function endpointOf(deps: AnswerDeps, label: string | undefined, within: number): Endpoint {
+  const { host, tasks } = deps;
   const view = label === undefined ? allView(host) : serverView(host, label);
   // Once for all: a server that never comes up delays the first lists alone.
   let settled: Promise<void> | undefined;
@@ -86,7 +96,6 @@ function endpointOf(
   void ready();
   const written = writtenLists(host, view);
   const changes = changesOf(host, view, (kind, principal) => written(kind, undefined, principal, 0));
-  const deps = { host, others };
   return {
     label,
     async ready(signal) {
@@ -114,6 +123,8 @@ function endpointOf(
       const owner = view.resource(uri, principal);
       return owner && host.follow(owner.label, owner.key);
     },
+    followTask: (follower, taskId, listener) =>
+      tasks.follow(taskId, follower, view, (...task) => relayTask(...task, view, deps), listener),
   };
 }
 
@@ -135,7 +146,9 @@ function writtenLists(host: CoreHost, view: View) {
     const key = `${kind} ${serving?.version ?? ''} ${ttlMs} ${principal.filter}`;
     let text = texts.get(key);
     if (text === undefined) {
-      const items = view.list(kind, principal);
+      const listed = view.list(kind, principal);
+      const asksForTasks = serving !== undefined && taskForm(serving) === 'asked';
+      const items = kind === 'tools' && asksForTasks ? listed.map(withTaskSupport) : listed;
       text = JSON.stringify(
         serving === undefined
           ? items

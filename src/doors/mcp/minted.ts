@@ -47,10 +47,11 @@ export interface OpenQuestion {
   readonly key: string;
   readonly request: InputRequest;
   readonly context: InputContext;
-  /** It was put to the client in a request of ours, which has not been answered. */
-  isPut: boolean;
-  resolve(answer: JsonObject): void;
-  reject(error: Error): void;
+  /** Aborts when it needs no answer any more. */
+  readonly closed: AbortSignal;
+  /** Only the first answer counts. */
+  readonly resolve: (answer: JsonObject) => void;
+  readonly reject: (error: Error) => void;
 }
 
 export class Minted {
@@ -69,6 +70,10 @@ export class Minted {
   ttlMs: number;
   /** JSON characters of its result. */
   size = 0;
+  /** Ends the time that it is kept. */
+  expiry: NodeJS.Timeout | undefined;
+  /** The server made a task of the call in the end: the id that leads to it. */
+  adopted: string | undefined;
 
   /** @param stop ends the call. */
   constructor(owner: TaskOwner, stop: AbortController, ttlMs: number) {
@@ -121,23 +126,25 @@ export class Minted {
     return new Promise((resolve, reject) => {
       this.#asked += 1;
       const key = `input-${this.#asked}`;
+      const closing = new AbortController();
       const close = (): void => {
+        if (!this.#questions.delete(key)) return;
         signal.removeEventListener('abort', takenBack);
-        this.#questions.delete(key);
+        closing.abort();
         if (!this.isSettled) this.#change(this.#questions.size === 0 ? 'working' : 'input_required');
       };
       const question: OpenQuestion = {
         key,
         request,
         context,
-        isPut: false,
-        resolve(answer) {
-          close();
+        closed: closing.signal,
+        resolve: (answer) => {
           resolve(answer);
-        },
-        reject(error) {
           close();
+        },
+        reject: (error) => {
           reject(error);
+          close();
         },
       };
       const takenBack = (): void => question.reject(new Error('the question was taken back'));
@@ -166,6 +173,10 @@ export class Minted {
   /** What came of the call; nothing any more where it was cancelled. */
   settle(served: Served): void {
     if (this.isSettled) return;
+    if (served.kind === 'task') {
+      this.adopted = served.task.taskId as string;
+      return;
+    }
     this.#served = served;
     if (served.kind === 'complete') this.size = JSON.stringify(served.result).length;
     if (served.kind === 'error') this.#statusMessage = served.error.message.slice(0, NOTIFICATION_TEXT_MAX);
@@ -192,7 +203,7 @@ export class Minted {
   #change(status: TaskStatus): void {
     this.#status = status;
     this.#updatedAt = new Date();
-    for (const listener of [...this.#listeners]) listener();
+    for (const listener of this.#listeners) listener();
   }
 }
 
@@ -247,6 +258,7 @@ export class MintedTasks {
   }
 
   drop(task: Minted): void {
+    clearTimeout(task.expiry);
     this.#tasks.delete(task.id);
     task.cancel();
   }
@@ -258,8 +270,7 @@ export class MintedTasks {
   /** At its time it goes, unless it is at work and nobody asked for a time: then the time limit of the call ends it. */
   #expire(task: Minted, wasAsked: boolean): void {
     const left = task.createdAt + task.ttlMs - Date.now();
-    setTimeout(() => {
-      if (this.#tasks.get(task.id) !== task) return;
+    task.expiry = setTimeout(() => {
       const isAtWork = !task.isSettled && task.questions.length === 0;
       if (wasAsked || !isAtWork || task.ttlMs >= TASK_KEPT.most) return this.drop(task);
       task.ttlMs += TASK_KEPT.usual;

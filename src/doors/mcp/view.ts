@@ -7,6 +7,7 @@ import type { CoreHost } from '../../host/host.ts';
 import { unwrapUri, wrapUri } from '../../host/uris.ts';
 import { INSTRUCTIONS_MAX } from '../../mcp/protocol-limits.ts';
 import type { ListKind } from '../../mcp/serving.ts';
+import { TASKS } from '../../mcp/tasks.ts';
 import type { JsonObject, ToolDefinition } from '../../types.ts';
 import { VERSION } from '../../version.ts';
 import type { Principal } from '../access/principal.ts';
@@ -76,6 +77,7 @@ export function serverView(host: CoreHost, label: string): View {
           ...(capabilities['resources'] !== undefined && { resources: { subscribe: true, ...CHANGES } }),
           ...(capabilities['completions'] !== undefined && { completions: {} }),
           ...(capabilities['logging'] !== undefined && { logging: {} }),
+          extensions: { [TASKS]: {} },
         },
         instructions: host.catalog().instructions.find((each) => each.label === label)?.text ?? '',
       };
@@ -130,6 +132,7 @@ export function allView(host: CoreHost): View {
         resources: { subscribe: true, ...CHANGES },
         completions: {},
         logging: {},
+        extensions: { [TASKS]: {} },
       },
       instructions: host
         .catalog()
