@@ -23,6 +23,7 @@ export const LEGACY_REQUESTS: ReadonlySet<string> = new Set([
   'logging/setLevel',
   // 2025-11-25 only.
   'tasks/get',
+  'tasks/list',
   'tasks/result',
   'tasks/cancel',
 ]);

@@ -88,9 +88,11 @@ function resultOf(
   // Never: whoever serves this era asks the client itself.
   if (served.kind === 'input') return {};
   const { result } = served;
-  if (method === 'tools/call') return callResult(result, has);
+  if (method === 'tools/call' || method === 'tasks/result') return callResult(result, has);
   if (method === 'prompts/get') return promptResult(result, has);
   if (method === 'tasks/get' || method === 'tasks/cancel') return toLegacyTask(result);
+  if (method === 'tasks/list' && Array.isArray(result.tasks))
+    return { ...result, tasks: result.tasks.filter(isObject).map(toLegacyTask) };
   return result;
 }
 
@@ -128,7 +130,8 @@ function blocksOf(blocks: Json[], has: Has): Json[] {
 
 function blockOf(block: Json | undefined, has: Has): Json | undefined {
   if (!isObject(block)) return block;
-  if (block.type === 'audio' && !has(SINCE.audio)) return text('[a sound, which this revision of MCP cannot carry]');
+  if (block.type === 'audio' && !has(SINCE.audio))
+    return text('[a sound, which this revision of MCP cannot carry]');
   if (block.type === 'resource_link' && !has(SINCE.structured))
     return text(
       [block.name, block.description, block.uri].filter((each) => typeof each === 'string').join('\n'),

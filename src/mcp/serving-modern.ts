@@ -61,6 +61,8 @@ function read({
     return invalid(`params._meta["${META.clientInfo}"] must be an object`);
   const round = readRound(method, inputResponses, requestState);
   if (round !== undefined && 'error' in round) return round;
+  // Answers to the questions of a task are its own business: there is no round.
+  if (method === 'tasks/update' && inputResponses !== undefined) rest.inputResponses = inputResponses;
   const { progressToken, [META.logLevel]: logLevel } = meta;
   const others = unreserved(meta);
   return {
@@ -127,9 +129,7 @@ function result(
 }
 
 const questions = (requests: Readonly<Record<string, InputRequest>>): JsonObject =>
-  Object.fromEntries(
-    Object.entries(requests).map(([key, request]) => [key, { ...question(request) }]),
-  );
+  Object.fromEntries(Object.entries(requests).map(([key, request]) => [key, { ...question(request) }]));
 
 /** Addresses have no id of their own any more: the round has one. */
 function question({ method, params }: InputRequest): InputRequest {
