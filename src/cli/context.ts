@@ -1,5 +1,5 @@
 /** What every command is given, and how it opens the host. */
-import { addAbortSignal, type Readable } from 'node:stream';
+import { addAbortSignal, type Readable, type Writable } from 'node:stream';
 import type { Command } from 'commander';
 import type { AskQueue, Config, Host, Store } from '../index.ts';
 import type { PolicyRule } from '../types.ts';
@@ -9,6 +9,8 @@ import type { Printer } from './print.ts';
 export interface Context {
   print: Printer;
   stdin: Readable & { isTTY?: boolean };
+  /** For what is no text for people; those are told by `print`. */
+  stdout: Writable;
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   /** Aborts when the command should end. */

@@ -29,7 +29,8 @@ import { toolsCommand } from './tools.ts';
 export async function start(process: NodeJS.Process): Promise<never> {
   const print = createPrinter(process.stdout, process.stderr, process.env);
   const stop = watchStop(process, print);
-  const context = { print, stdin: process.stdin, env: process.env, cwd: process.cwd(), signal: stop.signal };
+  const { stdin, stdout, env } = process;
+  const context = { print, stdin, stdout, env, cwd: process.cwd(), signal: stop.signal };
   const code = await main(process.argv.slice(2), context);
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
   process.exit(stop.code() ?? code);

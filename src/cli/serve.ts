@@ -19,6 +19,8 @@ interface ServeOptions extends CommonOptions {
   port?: number;
   auth?: 'token' | 'none';
   newToken?: boolean;
+  stdio?: boolean;
+  server?: string;
   sse?: boolean;
   answersWithin?: number;
   logLevel: LogLevel;
@@ -32,6 +34,8 @@ export function serveCommand(context: Context, exit: (code: number) => void): Co
     .option('--port <n>', 'default: 7717; 0 is any free one', whole)
     .addOption(new Option('--auth <how>', 'none: no token, on this machine alone').choices(['token', 'none']))
     .option('--new-token', 'make another token; the one before counts no more')
+    .option('--stdio', 'serve the one client that has started this command, over its pipe')
+    .option('--server <label>', 'beside --stdio: one server as it is; default: all of them')
     .option('--sse', 'serve the HTTP+SSE transport of 2024-11-05, too')
     .option(
       '--answers-within <seconds>',
@@ -62,6 +66,8 @@ async function serve(context: Context, options: ServeOptions): Promise<number> {
     store,
     asks,
     startWithin: 0,
+    lists: 'all',
+    readResult: false,
     onEvent(event) {
       const { label } = { label: undefined, ...event };
       if (event.type === 'warning') log('warn', event.message, { server: label });
@@ -77,6 +83,18 @@ async function serve(context: Context, options: ServeOptions): Promise<number> {
     },
   });
   try {
+    if (options.stdio === true) {
+      const { stdin, stdout } = context;
+      await doors.servePipe(host, {
+        input: stdin,
+        output: stdout,
+        asks,
+        log,
+        signal,
+        ...(options.server !== undefined && { server: options.server }),
+      });
+      return EXIT.good;
+    }
     const served = await doors.serve(host, {
       ...settings,
       asks,

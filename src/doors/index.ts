@@ -1,5 +1,6 @@
 /** The doors: what others connect to. One host behind them, put together here for the command line and for programs. */
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import type { Asks } from '../asks/asks.ts';
 import type { ServeSettings } from '../config/serve.ts';
 import { MidspanError } from '../errors.ts';
@@ -7,14 +8,20 @@ import type { CoreHost } from '../host/host.ts';
 import { isThisMachine } from '../proxy.ts';
 import { gatewayFile } from '../store/gateway.ts';
 import { openAccess } from './access/access.ts';
-import { digestOf, newToken } from './access/keys.ts';
+import { digestOf, LOCAL, newToken } from './access/keys.ts';
 import { limitsOf } from './access/limits.ts';
 import { BODY_MAX } from './http/body.ts';
 import { type Carrier, doorOf } from './http/door.ts';
 import { bracketed, hostsOf } from './http/hosts.ts';
 import { listen } from './http/listen.ts';
 import { openGateway } from './mcp/gateway.ts';
+import { mcpDoor } from './mcp/http.ts';
+import { modernDoor } from './mcp/modern.ts';
+import { sealOf } from './mcp/seal.ts';
+import { serveStdio } from './mcp/stdio.ts';
 import { type Log, silent } from './observe/log.ts';
+import { observer } from './observe/observed.ts';
+import { openTelemetry } from './observe/telemetry.ts';
 
 export const PORT = 7717;
 /** How long calls that run may go on once the gateway ends. Milliseconds. */
@@ -61,10 +68,12 @@ export async function serve(host: CoreHost, options: ServeOptions = {}): Promise
     if (file.keepToken(digestOf(made), { replace: options.newToken === true })) token = made;
   }
   const gateway = openGateway(host, options.asks === undefined ? {} : { others: options.asks });
+  const watch = observer({ transport: 'tcp', log, telemetry: await openTelemetry() });
+  const mcp = mcpDoor({ seal: sealOf(() => file.sealKeys()) });
   let isSettled = false;
   void host.settled().then(() => (isSettled = true));
   const states = (): Map<string, string> => new Map(host.servers().map(({ label, state }) => [label, state]));
-  const carriers = new Map<string, Carrier>();
+  const carriers = new Map<string, Carrier>([['mcp', mcp.carry]]);
   const listening = await listen({
     host: bound,
     port,
@@ -78,7 +87,10 @@ export async function serve(host: CoreHost, options: ServeOptions = {}): Promise
       limits: limitsOf(options.limits ?? {}),
       bodyMax: options.limits?.body ?? BODY_MAX,
       carriers,
-      endpoint: (label) => gateway.endpoint(label),
+      endpoint(label) {
+        const endpoint = gateway.endpoint(label);
+        return endpoint && watch.observed(endpoint);
+      },
       readiness: () => ({ isReady: isSettled, states: states() }),
       onFault: (message) => log('error', 'A request ran into a fault', { problem: message }),
     }),
@@ -94,9 +106,53 @@ export async function serve(host: CoreHost, options: ServeOptions = {}): Promise
           .filter(({ state }) => state !== 'disabled')
           .map(({ label }) => [label, `${url}/${encodeURIComponent(label)}`]),
       ),
-    async close() {
+    async close({ within = DRAIN_WITHIN, signal } = {}) {
       listening.stop();
+      mcp.drain();
+      const limit = AbortSignal.timeout(within);
+      await watch.idle(signal === undefined ? limit : AbortSignal.any([limit, signal]));
+      mcp.close();
       await listening.end();
     },
   };
+}
+
+export interface PipeOptions {
+  input: Readable;
+  output: Writable;
+  /** The server to serve as it is; default: all of them, under exposed names. */
+  server?: string;
+  asks?: Asks;
+  log?: Log;
+  signal?: AbortSignal;
+}
+
+/**
+ * Serves a host to the one client at the other end of a pipe, until the input ends or the signal aborts.
+ * @throws MidspanError `usage` for a server that is not configured.
+ */
+export async function servePipe(host: CoreHost, options: PipeOptions): Promise<void> {
+  const { input, output, server, asks, log = silent, signal } = options;
+  const endpoint = openGateway(host, asks === undefined ? {} : { others: asks }).endpoint(server);
+  if (endpoint === undefined)
+    throw new MidspanError({
+      code: 'usage',
+      what: `there is no server labeled ${JSON.stringify(server)}`,
+      next: `Configured are: ${host
+        .servers()
+        .map(({ label }) => label)
+        .join(', ')}`,
+    });
+  const watch = observer({ transport: 'pipe', log, telemetry: await openTelemetry() });
+  const file = gatewayFile(undefined);
+  const modern = modernDoor({ seal: sealOf(() => file.sealKeys()) });
+  await serveStdio({
+    endpoint: watch.observed(endpoint),
+    principal: LOCAL,
+    modern,
+    input,
+    output,
+    ...(signal !== undefined && { signal }),
+  });
+  modern.drain();
 }

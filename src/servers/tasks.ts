@@ -87,7 +87,7 @@ function endOf(task: JsonObject, label: string): JsonObject {
       ? said.message
       : typeof statusMessage === 'string'
         ? statusMessage
-        : `the task was ${String(status)}`;
+        : `the task was ${status as string}`;
   const code = typeof said.code === 'number' ? said.code : INVALID_PARAMS;
   throw rpcFailure(label, 'tools/call', {
     code,
@@ -112,8 +112,10 @@ function lost(error: unknown, label: string): unknown {
   return outcomeUnknown(label, `the server does not tell of its task any more: ${messageOf(error)}`, reason);
 }
 
-function giveUp(taskId: string, { request }: TaskDriving): void {
-  request('tasks/cancel', { taskId }, { within: CANCEL_WITHIN, detached: true }).catch(() => undefined);
+function giveUp(taskId: string, driving: TaskDriving): void {
+  driving
+    .request('tasks/cancel', { taskId }, { within: CANCEL_WITHIN, detached: true })
+    .catch(() => undefined);
 }
 
 /** Each new status message is one step of progress. */

@@ -46,7 +46,14 @@ async function desk(policy?: unknown, more: object = {}): Promise<Desk> {
       { NO_COLOR: '1' },
     );
     const { signal } = new AbortController();
-    const code = await main(words, { print, stdin, env: { HOME: folder }, cwd: folder, signal });
+    const code = await main(words, {
+      print,
+      stdin,
+      stdout: process.stdout,
+      env: { HOME: folder },
+      cwd: folder,
+      signal,
+    });
     return { code, out, err: screen.join('') };
   };
   return {

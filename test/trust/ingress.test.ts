@@ -199,6 +199,7 @@ async function onTerminal(words: string[]): Promise<void> {
   const context = {
     print: createPrinter(sink, sink, {}),
     stdin: Readable.from([]),
+    stdout: process.stdout,
     env: process.env,
     cwd: folder,
     signal: new AbortController().signal,

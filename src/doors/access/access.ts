@@ -31,6 +31,8 @@ const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 /** No token that anybody issues is longer. */
 const TOKEN_LONGEST = 16 * 1024;
 
+const bearer = (error?: string): string => `Bearer${error === undefined ? '' : ` error="${error}"`}`;
+
 export function openAccess({ auth, keys = [], tokenDigest, fetch: fetcher, now }: AccessOptions): Access {
   if (auth === 'none') return { check: () => LOCAL, metadata: undefined };
   const oauth =
@@ -38,7 +40,7 @@ export function openAccess({ auth, keys = [], tokenDigest, fetch: fetcher, now }
       ? oauthResource(auth, { ...(fetcher && { fetch: fetcher }), ...(now && { now }) })
       : undefined;
   const secrets = secretsOf(keys, oauth === undefined ? tokenDigest : () => undefined);
-  const challenge = oauth?.challenge ?? ((error?: string) => `Bearer${error ? ` error="${error}"` : ''}`);
+  const challenge = oauth === undefined ? bearer : (error?: string) => oauth.challenge(error);
   const wrong: Refusal = {
     status: 401,
     message: 'The token is not valid here',

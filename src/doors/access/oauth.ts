@@ -2,6 +2,7 @@
  * The gateway as an OAuth 2.1 resource server: access tokens (JWT) of one issuer, for our audience alone, verified on every
  * request. RFC 9728 for the metadata, RFC 8414 for the issuer's, RFC 6750 for the challenges.
  */
+import type * as jose from 'jose';
 import type { JWTVerifyGetKey } from 'jose';
 import type { OAuthSettings } from '../../config/serve.ts';
 import { MidspanError, messageOf } from '../../errors.ts';
@@ -13,8 +14,17 @@ import type { Refusal } from './refusal.ts';
 
 /** Signatures by a private key alone: never `none`, never a secret that both sides hold. */
 const ALGORITHMS = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
 ];
 /** How far clocks may be apart. Seconds. */
 const TOLERANCE = 5;
@@ -109,7 +119,7 @@ async function openKeys({ issuer, jwksUri }: OAuthSettings, fetcher: typeof fetc
 }
 
 /** Whether it was not the token's fault. */
-const isKeysFailure = (error: unknown, errors: typeof import('jose').errors): boolean =>
+const isKeysFailure = (error: unknown, errors: (typeof jose)['errors']): boolean =>
   error instanceof errors.JWKSTimeout ||
   error instanceof errors.JWKSInvalid ||
   (error instanceof errors.JOSEError && error.code === errors.JOSEError.code);
@@ -122,7 +132,7 @@ function scopesOf({ scope, scp }: Record<string, unknown>): Set<string> {
 }
 
 /** Why, in words that quote nothing of the token. */
-function wordsOf(error: unknown, errors: typeof import('jose').errors): string {
+function wordsOf(error: unknown, errors: (typeof jose)['errors']): string {
   if (error instanceof errors.JWTExpired) return 'The token has expired';
   if (error instanceof errors.JWTClaimValidationFailed)
     return `The token is not for us: its claim \`${error.claim}\` does not hold`;

@@ -43,8 +43,14 @@ export function refuseBy(response: ServerResponse, refusal: Refusal): void {
 }
 
 const CORS_HEADERS = new Set([
-  ...['accept', 'authorization', 'content-type', 'last-event-id', 'mcp-method', 'mcp-name'],
-  ...['mcp-protocol-version', 'mcp-session-id'],
+  'accept',
+  'authorization',
+  'content-type',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+  'mcp-session-id',
 ]);
 const CORS_PREFIX = 'mcp-param-';
 

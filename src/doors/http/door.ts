@@ -105,8 +105,9 @@ async function serve(
   response: ServerResponse,
   path: string,
   carrier: Carrier,
-  { access, limits, bodyMax, endpoint: endpointOf, readiness: states }: DoorOptions,
+  options: DoorOptions,
 ): Promise<void> {
+  const { access, limits, bodyMax } = options;
   const checked = access.check(request.headers.authorization);
   const principal = checked instanceof Promise ? await checked : checked;
   if (isRefusal(principal)) return refuseBy(response, principal);
@@ -114,9 +115,9 @@ async function serve(
   const label = labelOf(path);
   if (label === null) return refuse(response, 400, 'The path is not percent-encoded UTF-8');
   const isReached = label === undefined || principal.reaches(label);
-  const endpoint = isReached ? endpointOf(label) : undefined;
+  const endpoint = isReached ? options.endpoint(label) : undefined;
   if (endpoint === undefined) {
-    const labels = [...states().states.keys()].filter((each) => principal.reaches(each));
+    const labels = [...options.readiness().states.keys()].filter((each) => principal.reaches(each));
     const message = `There is no server labeled ${JSON.stringify(label)}`;
     return refuse(response, 404, message, {}, { servers: labels });
   }
@@ -164,13 +165,13 @@ function health(request: IncomingMessage, response: ServerResponse): void {
 async function readiness(
   request: IncomingMessage,
   response: ServerResponse,
-  { readiness: look, access }: DoorOptions,
+  options: DoorOptions,
 ): Promise<void> {
   if (!isRead(request, response)) return;
-  const { isReady, states } = look();
+  const { isReady, states } = options.readiness();
   const servers: Record<string, number> = {};
   for (const state of states.values()) servers[state] = (servers[state] ?? 0) + 1;
-  const principal = await access.check(request.headers.authorization);
+  const principal = await options.access.check(request.headers.authorization);
   const shown = isRefusal(principal)
     ? {}
     : { states: Object.fromEntries([...states].filter(([label]) => principal.reaches(label))) };

@@ -1,6 +1,7 @@
 /** The HTTP server itself: where it listens, what it bears, how it ends. */
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { MidspanError } from '../../errors.ts';
 import { bracketed } from './hosts.ts';
 
@@ -76,7 +77,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 }
 
 /** What is no HTTP, too slow, or too large in its head. */
-function refuseBroken(error: NodeJS.ErrnoException, socket: Socket | import('node:stream').Duplex): void {
+function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
   const status =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? '431 Request Header Fields Too Large'

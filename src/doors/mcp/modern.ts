@@ -59,7 +59,13 @@ const SESSIONS_MAX = 10_000;
 /** How long clients may keep what `server/discover` says. Milliseconds. */
 const DISCOVERED_HOLDS = 60_000;
 
-export function modernDoor({ seal, parks = new Parks() }: { seal: Seal; parks?: Parks<Served, Turning> }): ModernDoor {
+export function modernDoor({
+  seal,
+  parks = new Parks(),
+}: {
+  seal: Seal;
+  parks?: Parks<Served, Turning>;
+}): ModernDoor {
   const listeners = listenersOf();
   const sessions = new Map<string, Session>();
   const sessionOf = (principal: Principal): Session => {
@@ -112,7 +118,10 @@ async function serve(from: ModernRequest, deps: Deps): Promise<void> {
     if (fault !== undefined) return fail({ code: HEADER_MISMATCH, message: fault });
   }
   if (!isKnown) {
-    const data = { supported: [...versionsOf('modern'), ...versionsOf('legacy')], requested: version ?? null };
+    const data = {
+      supported: [...versionsOf('modern'), ...versionsOf('legacy')],
+      requested: version ?? null,
+    };
     return fail({ code: UNSUPPORTED_VERSION, message: 'Unsupported protocol version', data });
   }
   if (!serving.requests.has(message.method))
@@ -124,9 +133,15 @@ async function serve(from: ModernRequest, deps: Deps): Promise<void> {
     return write(discovered(endpoint, serving));
   }
   if (message.method === 'subscriptions/listen') {
-    const { listen } = deps.listeners;
     return write(
-      await listen({ endpoint, principal, serving, request, signal, notify: (json) => sink.notify(json) }),
+      await deps.listeners.listen({
+        endpoint,
+        principal,
+        serving,
+        request,
+        signal,
+        notify: (json) => sink.notify(json),
+      }),
     );
   }
   const client: Client = { principal, id: principal.id, session: deps.sessionOf(principal), serving };
@@ -209,7 +224,11 @@ class Turning implements Turn<Served> {
 
   logged({ level, logger, data }: LogMessage): void {
     if (!isAtLeast(level, this.#from.request.logLevel)) return;
-    this.#notify('notifications/message', { level, ...(logger !== undefined && { logger }), data: data ?? null });
+    this.#notify('notifications/message', {
+      level,
+      ...(logger !== undefined && { logger }),
+      data: data ?? null,
+    });
   }
 
   #notify(method: string, params: JsonObject): void {

@@ -65,7 +65,11 @@ export class Parks<Answer, Open extends Turn<Answer> = Turn<Answer>> {
   readonly #holds: number;
   #closed = false;
 
-  constructor({ perPrincipal = PARKS_PER_PRINCIPAL, max = PARKS_MAX, holds = PARK_HOLDS }: ParksOptions = {}) {
+  constructor({
+    perPrincipal = PARKS_PER_PRINCIPAL,
+    max = PARKS_MAX,
+    holds = PARK_HOLDS,
+  }: ParksOptions = {}) {
     this.#perPrincipal = perPrincipal;
     this.#max = max;
     this.#holds = holds;
@@ -224,7 +228,8 @@ const ACTIONS: ReadonlySet<unknown> = new Set(['accept', 'decline', 'cancel']);
 function isAnswer({ method }: InputRequest, answer: Json | undefined): answer is JsonObject {
   if (!isObject(answer)) return false;
   if (method === 'elicitation/create') return ACTIONS.has(answer['action']);
-  if (method === 'sampling/createMessage') return isObject(answer['content']) || Array.isArray(answer['content']);
+  if (method === 'sampling/createMessage')
+    return isObject(answer['content']) || Array.isArray(answer['content']);
   if (method === 'roots/list') return Array.isArray(answer['roots']);
   return true;
 }

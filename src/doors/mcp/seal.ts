@@ -8,7 +8,7 @@ import { REQUEST_STATE_MAX } from '../../mcp/protocol-limits.ts';
 import { isObject } from '../../mcp/message.ts';
 import type { ClientRequest } from '../../mcp/serving.ts';
 import type { SealKey } from '../../store/gateway.ts';
-import type { Json, JsonObject } from '../../types.ts';
+import type { Json } from '../../types.ts';
 
 /** What was asked may be answered so long. Milliseconds. */
 export const SEAL_HOLDS = 10 * 60_000;
@@ -80,7 +80,7 @@ const digestOf = ({ principal, label, request: { method, params } }: Bound): str
 
 function sealedOf(value: Json, now: number): Sealed | undefined {
   if (!isObject(value) || typeof value['exp'] !== 'number' || value['exp'] < now) return undefined;
-  const { kind, state, digest, park } = value as JsonObject;
+  const { kind, state, digest, park } = value;
   if (kind === 'park' && typeof park === 'string') return { kind, park };
   if (kind !== 'relay' || typeof digest !== 'string') return undefined;
   return { kind, digest, state: typeof state === 'string' ? state : undefined };

@@ -3,6 +3,7 @@
  * program has registered a provider by then. Names are those of the semantic conventions for MCP and generative AI (1.45,
  * in development); arguments and results are in none of them.
  */
+import type * as otel from '@opentelemetry/api';
 import type { Attributes, SpanContext, Tracer } from '@opentelemetry/api';
 import type { ClientRequest, Served } from '../../mcp/serving.ts';
 import type { JsonObject } from '../../types.ts';
@@ -27,7 +28,7 @@ export interface Telemetry {
   ): Promise<Served>;
 }
 
-type Api = typeof import('@opentelemetry/api');
+type Api = typeof otel;
 
 /** Seconds, as the conventions advise. */
 const BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
@@ -76,7 +77,8 @@ export async function openTelemetry(): Promise<Telemetry | undefined> {
 
 function begin(api: Api, tracer: Tracer, { request }: Observed, name: string, attributes: Attributes) {
   const parent = contextOf(api, request.meta);
-  const from = parent === undefined ? api.context.active() : api.trace.setSpanContext(api.ROOT_CONTEXT, parent);
+  const from =
+    parent === undefined ? api.context.active() : api.trace.setSpanContext(api.ROOT_CONTEXT, parent);
   const span = tracer.startSpan(name, { kind: api.SpanKind.SERVER, attributes }, from);
   const own = span.spanContext();
   // Without a tracer the span is the parent itself, or none at all.

@@ -31,6 +31,7 @@ async function midspan(cwd: string, ...words: string[]): Promise<{ code: number;
   const code = await main(words, {
     print,
     stdin: Readable.from([]),
+    stdout: process.stdout,
     env,
     cwd,
     signal: new AbortController().signal,
