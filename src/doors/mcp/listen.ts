@@ -1,22 +1,24 @@
 /** `subscriptions/listen`: one stream of the changes that a client asked for (MCP 2026-07-28). */
 import { TOO_MANY_REQUESTS, isObject } from '../../mcp/message.ts';
 import { META } from '../../mcp/modern.ts';
-import type { ClientRequest, Served, Serving } from '../../mcp/serving.ts';
+import type { ClientRequest, Served } from '../../mcp/serving.ts';
+import { TASKS_MISSING, takesTasks, toModernTask } from '../../mcp/tasks.ts';
 import type { JsonObject } from '../../types.ts';
-import type { Principal } from '../access/principal.ts';
+import type { Client } from './client.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** Streams of one principal at a time. Everybody with the local token is one principal. */
 export const STREAMS_MAX = 2_048;
 /** Resources that one stream follows. */
 export const FOLLOWED_MAX = 1_024;
+/** Tasks that one stream follows: those of servers are asked for again and again. */
+export const FOLLOWED_TASKS_MAX = 64;
 
 const LISTS = ['tools', 'prompts', 'resources'] as const;
 
 export interface Listening {
   endpoint: Endpoint;
-  principal: Principal;
-  serving: Serving;
+  client: Client;
   request: ClientRequest;
   /** A notification on the stream. */
   notify: (json: string) => void;
@@ -37,7 +39,10 @@ export function listenersOf({ most = STREAMS_MAX }: { most?: number } = {}): Lis
   let isEnded = false;
 
   const listen = async (listening: Listening): Promise<Served & { kind: 'complete' | 'error' }> => {
-    const { principal, request, signal } = listening;
+    const { request, signal } = listening;
+    const { principal } = listening.client;
+    if (filterOf(request)['taskIds'] !== undefined && !takesTasks(request.capabilities))
+      return { kind: 'error', error: TASKS_MISSING };
     const count = counts.get(principal.id) ?? 0;
     if (count >= most) {
       const message = `The limit is ${most} streams at a time`;
@@ -70,9 +75,14 @@ export function listenersOf({ most = STREAMS_MAX }: { most?: number } = {}): Lis
   };
 }
 
+const filterOf = ({ params }: ClientRequest): JsonObject =>
+  isObject(params['notifications']) ? params['notifications'] : {};
+
 /** Acknowledges what is honored, and passes on what changes until it is closed. */
-function follow({ endpoint, principal, request, notify }: Listening): () => void {
-  const asked = isObject(request.params['notifications']) ? request.params['notifications'] : {};
+function follow(listening: Listening): () => void {
+  const { endpoint, client, request, signal, notify } = listening;
+  const { principal } = client;
+  const asked = filterOf(request);
   const send = (method: string, params: JsonObject = {}): void =>
     notify(
       JSON.stringify({
@@ -91,10 +101,23 @@ function follow({ endpoint, principal, request, notify }: Listening): () => void
       if (stop !== undefined) followed.set(uri, stop);
     }
   }
+  const { taskIds } = asked;
+  const tasks = new Map<string, () => void>();
+  if (Array.isArray(taskIds)) {
+    const follower = { client, capabilities: request.capabilities, signal };
+    for (const id of taskIds) {
+      if (typeof id !== 'string' || tasks.has(id) || tasks.size >= FOLLOWED_TASKS_MAX) continue;
+      const stop = endpoint.followTask(follower, id, (task) =>
+        send('notifications/tasks', toModernTask({ ...task, taskId: id })),
+      );
+      if (stop !== undefined) tasks.set(id, stop);
+    }
+  }
   send('notifications/subscriptions/acknowledged', {
     notifications: {
       ...Object.fromEntries([...lists].map((list) => [`${list}ListChanged`, true])),
       ...(Array.isArray(uris) && { resourceSubscriptions: [...followed.keys()] }),
+      ...(Array.isArray(taskIds) && { taskIds: [...tasks.keys()] }),
     },
   });
   const off = endpoint.on(principal, (change) => {
@@ -104,6 +127,6 @@ function follow({ endpoint, principal, request, notify }: Listening): () => void
   });
   return () => {
     off();
-    for (const stop of followed.values()) stop();
+    for (const stop of [...followed.values(), ...tasks.values()]) stop();
   };
 }

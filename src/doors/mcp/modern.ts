@@ -132,19 +132,11 @@ async function serve(from: ModernRequest, deps: Deps): Promise<void> {
     if (endpoint.label !== undefined) await endpoint.ready(signal);
     return write(discovered(endpoint, serving));
   }
-  if (message.method === 'subscriptions/listen') {
-    return write(
-      await deps.listeners.listen({
-        endpoint,
-        principal,
-        serving,
-        request,
-        signal,
-        notify: (json) => sink.notify(json),
-      }),
-    );
-  }
   const client: Client = { principal, id: principal.id, session: deps.sessionOf(principal), serving };
+  if (message.method === 'subscriptions/listen') {
+    const notify = (json: string): void => sink.notify(json);
+    return write(await deps.listeners.listen({ endpoint, client, request, signal, notify }));
+  }
   return answer({ ...from, request, client, write }, deps);
 }
 

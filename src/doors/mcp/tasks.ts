@@ -75,7 +75,10 @@ export interface Tasks {
   started(task: JsonObject, of: Omit<ServersTask, 'taskId'>, exchange: Exchange, view: View): Served;
   /** `tasks/*`. */
   answer(exchange: Exchange, view: View, relay: RelayTask): Promise<Served>;
-  /** Hears of each new state of a task, in neutral form, the present one first; undefined when there is no such task. */
+  /**
+   * Hears of each new state of a task, in neutral form, the present one first and soon after; undefined when there is no such
+   * task.
+   */
   follow(
     taskId: string,
     follower: TaskFollower,
@@ -200,9 +203,16 @@ export function openTasks({ host, keys, after = TASK_AFTER, bounds }: TasksOptio
       const found = find(taskId, follower, view);
       if (found === undefined) return undefined;
       if (!('label' in found)) {
-        const tell = (): void => listener(shownTask(found.task, follower));
-        tell();
-        return found.on(tell);
+        let isOver = false;
+        const tell = (): void => {
+          if (!isOver) listener(shownTask(found.task, follower));
+        };
+        queueMicrotask(tell);
+        const off = found.on(tell);
+        return () => {
+          isOver = true;
+          off();
+        };
       }
       const stop = new AbortController();
       const exchange = asking(follower, taskId, AbortSignal.any([stop.signal, follower.signal]));
