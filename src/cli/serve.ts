@@ -92,6 +92,7 @@ async function serve(context: Context, options: ServeOptions): Promise<number> {
         log,
         signal,
         ...(options.server !== undefined && { server: options.server }),
+        ...(settings.tasks !== undefined && { tasks: settings.tasks }),
       });
       return EXIT.good;
     }

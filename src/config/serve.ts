@@ -69,6 +69,12 @@ export interface ServeSettings {
   limits?: ServeLimits;
   /** Seconds that an ask waits for `midspan answer`. */
   answersWithin?: number;
+  tasks?: TaskSettings;
+}
+
+export interface TaskSettings {
+  /** Seconds that a call may run before it becomes a task, for clients that take tasks. */
+  after?: number;
 }
 
 /** A name or address as a Host header has it, with or without a port. */
@@ -120,6 +126,11 @@ const SERVE: Readers<ServeSettings> = {
     return limits;
   },
   answersWithin: (item, at, reading) => whole(item, at, reading, 1, 86_400),
+  tasks(item, at, reading) {
+    const tasks: TaskSettings = {};
+    readInto(tasks, item, at, reading, { after: (each, place, how) => whole(each, place, how, 1, 86_400) });
+    return tasks;
+  },
 };
 
 const LIMITS: Readers<ServeLimits> = {

@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Asks } from '../asks/asks.ts';
-import type { ServeSettings } from '../config/serve.ts';
+import type { ServeSettings, TaskSettings } from '../config/serve.ts';
 import { MidspanError } from '../errors.ts';
 import type { CoreHost } from '../host/host.ts';
 import { isThisMachine } from '../proxy.ts';
-import { gatewayFile } from '../store/gateway.ts';
+import { gatewayFile, type SealKey } from '../store/gateway.ts';
 import { openAccess } from './access/access.ts';
 import { digestOf, LOCAL, newToken } from './access/keys.ts';
 import { limitsOf } from './access/limits.ts';
@@ -14,7 +14,7 @@ import { BODY_MAX } from './http/body.ts';
 import { type Carrier, doorOf } from './http/door.ts';
 import { bracketed, hostsOf } from './http/hosts.ts';
 import { listen } from './http/listen.ts';
-import { openGateway } from './mcp/gateway.ts';
+import { type GatewayOptions, openGateway } from './mcp/gateway.ts';
 import { mcpDoor } from './mcp/http.ts';
 import { modernDoor } from './mcp/modern.ts';
 import { sealOf } from './mcp/seal.ts';
@@ -67,9 +67,10 @@ export async function serve(host: CoreHost, options: ServeOptions = {}): Promise
     const made = newToken();
     if (file.keepToken(digestOf(made), { replace: options.newToken === true })) token = made;
   }
-  const gateway = openGateway(host, options.asks === undefined ? {} : { others: options.asks });
+  const sealKeys = (): readonly SealKey[] => file.sealKeys();
+  const gateway = openGateway(host, { ...gatewayOptions(options), sealKeys });
   const watch = observer({ transport: 'tcp', log, telemetry: await openTelemetry() });
-  const mcp = mcpDoor({ seal: sealOf(() => file.sealKeys()) });
+  const mcp = mcpDoor({ seal: sealOf(sealKeys) });
   let isSettled = false;
   void host.settled().then(() => (isSettled = true));
   const states = (): Map<string, string> => new Map(host.servers().map(({ label, state }) => [label, state]));
@@ -123,8 +124,20 @@ export interface PipeOptions {
   /** The server to serve as it is; default: all of them, under exposed names. */
   server?: string;
   asks?: Asks;
+  tasks?: TaskSettings;
   log?: Log;
   signal?: AbortSignal;
+}
+
+/** What is the same however it is served. */
+function gatewayOptions({
+  asks,
+  tasks: { after } = {},
+}: Pick<PipeOptions, 'asks' | 'tasks'>): GatewayOptions {
+  return {
+    ...(asks !== undefined && { others: asks }),
+    ...(after !== undefined && { taskAfter: after * 1_000 }),
+  };
 }
 
 /**
@@ -132,8 +145,8 @@ export interface PipeOptions {
  * @throws MidspanError `usage` for a server that is not configured.
  */
 export async function servePipe(host: CoreHost, options: PipeOptions): Promise<void> {
-  const { input, output, server, asks, log = silent, signal } = options;
-  const endpoint = openGateway(host, asks === undefined ? {} : { others: asks }).endpoint(server);
+  const { input, output, server, log = silent, signal } = options;
+  const endpoint = openGateway(host, gatewayOptions(options)).endpoint(server);
   if (endpoint === undefined)
     throw new MidspanError({
       code: 'usage',
