@@ -50,7 +50,16 @@ export interface CallSettings {
 /** What a client of the gateway brings along with a request. */
 export interface Relaying extends Pick<
   RelayOptions,
-  'capabilities' | 'owner' | 'rounds' | 'logLevel' | 'onLog' | 'meta' | 'onInput' | 'drivesTasks' | 'asTask'
+  | 'capabilities'
+  | 'owner'
+  | 'rounds'
+  | 'logLevel'
+  | 'onLog'
+  | 'meta'
+  | 'onInput'
+  | 'drivesTasks'
+  | 'asTask'
+  | 'onTask'
 > {
   /** `digest`: of the definition that the earlier rounds were approved for; another one now is refused. */
   round?: Round & { digest: string };

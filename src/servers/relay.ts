@@ -124,6 +124,7 @@ export async function relay(
         return completed(setup, method, answer);
       case 'task':
         if (drives) {
+          options.onTask?.();
           const result = await driveTask(answer.task, drivingOf(setup, method, options, left));
           return completed(setup, method, { kind: 'complete', result });
         }

@@ -84,6 +84,8 @@ export interface RelayOptions {
   drivesTasks?: boolean;
   /** Calls the tool as a task where a server of 2025-11-25 lets it, and waits for the task here. */
   asTask?: boolean;
+  /** Hears that the server has made a task that is waited for here. */
+  onTask?: () => void;
   /** The next round of a request that was answered with `input`. */
   round?: Round;
   /** MCP log level: from which on `onLog` hears what the server logs about this request. */

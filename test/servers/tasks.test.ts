@@ -71,10 +71,13 @@ describe.each(['legacy', 'modern'])('A %s server that makes tasks', (era) => {
     const { server, said } = tapped(era);
     await server.listTools();
     const controller = new AbortController();
-    const call = server.callTool(
-      'test_tool_with_task',
-      {},
+    const call = server.relay(
+      'tools/call',
+      era === 'modern'
+        ? { name: 'test_tool_with_task', arguments: {} }
+        : { name: 'confirm_delete', arguments: { filename: 'a.txt' } },
       {
+        asTask: true,
         signal: controller.signal,
         // The modern server asks before there is a task, and is answered; its task is quick, so that it may end first.
         async onInput() {

@@ -13,7 +13,7 @@ import type { Minted } from './minted.ts';
 const NEXT_ROUND = 250;
 
 /** How a call goes on to its server. */
-export type CallForm = Pick<Relaying, 'asTask' | 'drivesTasks'>;
+export type CallForm = Pick<Relaying, 'asTask' | 'drivesTasks' | 'onTask'>;
 
 /** The call itself. */
 export type Run = (exchange: Exchange, form: CallForm) => Promise<Served>;
@@ -42,7 +42,11 @@ export async function runAsTask(exchange: Exchange, mint: Mint, run: Run): Promi
   return served;
 }
 
-/** The call, or the task that it becomes when it takes longer. The time stands still while the client is asked something. */
+/**
+ * The call, or the task that it becomes: when it takes longer, or when its server says that it is one. The time stands still
+ * while the client is asked something.
+ * @param after milliseconds.
+ */
 export function runUntil(after: number, exchange: Exchange, mint: Mint, run: Run): Promise<Served> {
   const stop = new AbortController();
   const leave = (): void => stop.abort();
@@ -53,13 +57,16 @@ export function runUntil(after: number, exchange: Exchange, mint: Mint, run: Run
   let isOver = false;
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | undefined;
+    const become = (): void => {
+      clearTimeout(timer);
+      minted ??= mint.open(stop);
+      // A place short, it is waited for here.
+      if (minted === undefined) return;
+      exchange.signal.removeEventListener('abort', leave);
+      resolve({ kind: 'task', task: startedTask(minted.task) });
+    };
     const arm = (): void => {
-      timer = setTimeout(() => {
-        minted = mint.open(stop);
-        if (minted === undefined) return;
-        exchange.signal.removeEventListener('abort', leave);
-        resolve({ kind: 'task', task: startedTask(minted.task) });
-      }, after).unref();
+      timer = setTimeout(become, after).unref();
     };
     const ask: Exchange['ask'] = async (request, context) => {
       if (minted !== undefined) return minted.ask(request, context);
@@ -69,11 +76,12 @@ export function runUntil(after: number, exchange: Exchange, mint: Mint, run: Run
         return await exchange.ask(request, context);
       } finally {
         open -= 1;
-        if (open === 0 && !isOver) arm();
+        if (open === 0 && !isOver && minted === undefined) arm();
       }
     };
     arm();
-    void rounds({ exchange, stop, task: () => minted, ask }, run, {}, false).then((served) => {
+    const form: CallForm = { asTask: true, onTask: become };
+    void rounds({ exchange, stop, task: () => minted, ask }, run, form, false).then((served) => {
       isOver = true;
       clearTimeout(timer);
       exchange.signal.removeEventListener('abort', leave);

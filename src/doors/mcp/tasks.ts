@@ -23,11 +23,9 @@ import {
   forbidsTask,
   isSettled,
   pollInterval,
-  servesTasks,
   startedTask,
   taskForm,
   taskQuestions,
-  taskSupport,
   takesTasks,
 } from '../../mcp/tasks.ts';
 import type { JsonObject, ToolResult } from '../../types.ts';
@@ -55,7 +53,7 @@ interface ServersTask {
 }
 
 export interface TasksOptions {
-  host: Pick<CoreHost, 'servers' | 'saw'>;
+  host: Pick<CoreHost, 'saw'>;
   keys: SealKeys;
   /** Milliseconds; default TASK_AFTER. */
   after?: number;
@@ -95,14 +93,6 @@ const METHODS = {
 
 export function openTasks({ host, keys, after = TASK_AFTER, bounds }: TasksOptions): Tasks {
   const table = new MintedTasks(bounds);
-
-  /** Whether a tool is one that its server (2025-11-25) runs as a task. */
-  const runsAsTask = (name: string, { client }: Exchange, view: View): boolean => {
-    const owner = view.tool(name, client.principal);
-    if (owner?.label === undefined || taskSupport(owner.definition) === undefined) return false;
-    const info = host.servers().find(({ label }) => label === owner.label)?.info;
-    return info !== undefined && servesTasks(info.capabilities);
-  };
 
   const minting = (exchange: Exchange, view: View, ttlMs: number | undefined): Mint => ({
     open: (stop) => table.open(ownerOf(exchange, view), stop, ttlMs),
@@ -147,12 +137,8 @@ export function openTasks({ host, keys, after = TASK_AFTER, bounds }: TasksOptio
       const { name } = request.params;
       // It is refused for that.
       if (typeof name !== 'string') return run(exchange, {});
-      if (form === 'declared' && takesTasks(capabilities)) {
-        const mint = minting(exchange, view, undefined);
-        if (!runsAsTask(name, exchange, view)) return runUntil(after, exchange, mint, run);
-        // A place short, it is waited for here.
-        return (await runAsTask(exchange, mint, run)) ?? run(exchange, { asTask: true });
-      }
+      if (form === 'declared' && takesTasks(capabilities))
+        return runUntil(after, exchange, minting(exchange, view, undefined), run);
       // One server as it is refuses what it refuses; beside others, and to older clients, that would say nothing.
       if (form === 'declared') return run(exchange, view.label === undefined ? {} : { drivesTasks: false });
       const asked = form === 'asked' ? askedTask(request.params['task']) : undefined;

@@ -159,10 +159,8 @@ export function createLegacySession(features, { send, settled = () => {}, closeS
       throw new RpcError(CODES.methodNotFound, `${params.name} ${wrong}`);
     }
     if (!isTask) return tool.run(call());
-    const task = tasks.start(async (started, ask) => {
-      const inTask = call({ ask, signal: started.signal });
-      return tool.run(inTask, await tool.prepare?.(inTask));
-    });
+    const prepared = await tool.prepare?.(call());
+    const task = tasks.start((started, ask) => tool.run(call({ ask, signal: started.signal }), prepared));
     return { task: shown(task) };
   }
 
