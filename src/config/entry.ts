@@ -15,7 +15,7 @@ import {
   unread,
 } from './fields.ts';
 import { suggestion } from './problems.ts';
-import { APPROVAL, era, oneOf, timeouts, toolSelection, transportType, VIA } from './settings.ts';
+import { APPROVAL, era, ISOLATION, oneOf, timeouts, toolSelection, transportType, VIA } from './settings.ts';
 import type { Entry, Item } from './syntax.ts';
 import { type Draft, transportOf } from './transport.ts';
 
@@ -44,6 +44,8 @@ export const midspanFields: Fields = {
   era: (draft, item, path, reading) => set(draft.rest, 'era', era(item, path, reading)),
   timeouts: (draft, item, path, reading) => set(draft.rest, 'timeouts', timeouts(item, path, reading)),
   tools: (draft, item, path, reading) => set(draft.rest, 'tools', toolSelection(item, path, reading)),
+  isolation: (draft, item, path, reading) =>
+    set(draft.rest, 'isolation', oneOf(item, path, reading, ISOLATION)),
   via: (draft, item, path, reading) => set(draft.rest, 'via', oneOf(item, path, reading, VIA)),
   approval: (draft, item, path, reading) => set(draft.rest, 'approval', oneOf(item, path, reading, APPROVAL)),
 };

@@ -47,6 +47,7 @@ export function era(item: Item, path: Path, reading: Reading): ServerSpec['era']
 
 export const VIA = ['host', 'provider'] as const;
 export const APPROVAL = ['always', 'never'] as const;
+export const ISOLATION = ['shared', 'principal', 'client'] as const;
 
 export function oneOf<T extends string>(
   item: Item,

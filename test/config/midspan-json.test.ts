@@ -173,6 +173,14 @@ describe('midspan.json', () => {
     expect(error.message).toContain('did you mean "2025-06-18"?');
   });
 
+  it('reads who shares a connection to a server, and refuses other words', async () => {
+    for (const isolation of ['shared', 'principal', 'client'])
+      expect(read({ a: { command: 'node', isolation } }).servers[0]).toMatchObject({ isolation });
+    const error = await errorOf(() => read({ a: { command: 'node', isolation: 'clients' } }));
+    expect(error.message).toContain('mcpServers.a.isolation');
+    expect(error.message).toContain('must be one of shared, principal, client; did you mean "client"?');
+  });
+
   it('never repeats a value that may be secret', async () => {
     const secret = 'hunter2hunter2';
     const error = await errorOf(() =>
