@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import type { Compiled, DialectId, ResultOptions } from '../dialects/dialect.ts';
 import { dialectOf } from '../dialects/index.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { EraVerdicts, Server } from '../servers/server.ts';
+import type { EraVerdicts, Owner, Server } from '../servers/server.ts';
 import type { UsageFile } from '../store/usage.ts';
 import { type Lock, readLock } from '../trust/lock/index.ts';
 import { labelsOf } from '../trust/policy/policy.ts';
@@ -209,6 +209,11 @@ export class CoreHost {
     const { stopped, others } = member?.admission ?? {};
     const isHidden = stopped !== undefined || others?.resources.withheld.some(({ key }) => key === uri);
     return member === undefined || isHidden === true ? () => undefined : member.server.follow(uri);
+  }
+
+  /** A client of the gateway comes no more: what its servers kept apart for it is ended. */
+  forget(owner: Owner): void {
+    for (const { server } of this.#members.all()) server.forget(owner);
   }
 
   /**

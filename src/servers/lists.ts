@@ -15,7 +15,7 @@ import type { JsonObject, Surface, ToolDefinition } from '../types.ts';
 
 export class Lists {
   readonly #options: KeptListOptions;
-  readonly #notices: ChangeNotices;
+  readonly #notices: ReadonlyMap<string | undefined, ChangeNotices>;
   readonly #tools: KeptList<ToolDefinition>;
   readonly #prompts: KeptList;
   readonly #resources: KeptList;
@@ -25,9 +25,14 @@ export class Lists {
   /** The tools that are called as tasks only, of the listing that they were read from. */
   #asTask: { tools: readonly ToolDefinition[]; byName: ReadonlyMap<string, TaskSupport> } | undefined;
 
-  constructor(options: KeptListOptions & { toolsChanged: () => void }) {
+  constructor(options: KeptListOptions & { toolsChanged: () => void; othersChanged: () => void }) {
     this.#options = options;
-    this.#notices = new ChangeNotices(options.toolsChanged, options.now);
+    this.#notices = new Map([
+      [TOOLS.changed, new ChangeNotices(options.toolsChanged, options.now)],
+      [PROMPTS.changed, new ChangeNotices(options.othersChanged, options.now)],
+      // Templates are announced with resources.
+      [RESOURCES.changed, new ChangeNotices(options.othersChanged, options.now)],
+    ]);
     this.#tools = new KeptList(TOOLS, options);
     this.#prompts = new KeptList(PROMPTS, options);
     this.#resources = new KeptList(RESOURCES, options);
@@ -69,11 +74,12 @@ export class Lists {
   changed(method?: string): void {
     for (const list of [this.#tools, this.#prompts, this.#resources, this.#templates])
       if (method === undefined || list.kind.changed === method) list.stale();
-    if (method === undefined || method === TOOLS.changed) this.#notices.changed();
+    for (const [about, notices] of this.#notices)
+      if (method === undefined || method === about) notices.changed();
   }
 
   close(): void {
-    this.#notices.close();
+    for (const notices of this.#notices.values()) notices.close();
   }
 
   /** The headers that a call of this tool needs besides the usual ones, as far as the last listing tells. */

@@ -2,10 +2,12 @@
 import { MidspanError } from '../errors.ts';
 import { relayable } from '../mcp/capabilities.ts';
 import { untilAbort } from './abort.ts';
+import { BRANCHES_MAX, Branches } from './branches.ts';
 import { connect } from './connect.ts';
 import { Connection } from './connection.ts';
 import { Events } from './events.ts';
 import { cancelled, failure, serverClosed, startTooSlow, stillStarting } from './failure.ts';
+import { Follows } from './follows.ts';
 import { Lists } from './lists.ts';
 import { isAtLeast } from './log-level.ts';
 import { Questions } from './questions.ts';
@@ -19,6 +21,7 @@ import type { ConnectSetup } from './connect.ts';
 import type {
   CallOptions,
   LogMessage,
+  Owner,
   Relayed,
   RelayOptions,
   Server,
@@ -37,7 +40,7 @@ export type MakeChannel = (spec: ServerSpec, sse: boolean) => Channel;
 
 export class LiveServer implements Server {
   readonly spec: ServerSpec;
-  readonly #deps: ServerDeps;
+  #deps: ServerDeps;
   readonly #timing: Timing;
   readonly #channel: MakeChannel;
   readonly #now: () => number;
@@ -45,11 +48,12 @@ export class LiveServer implements Server {
   readonly #redact: Redact;
   readonly #events: Events;
   readonly #lists: Lists;
-  readonly #tools: ToolFacts = {
-    mirrored: (name, args) => this.#lists.mirrored(name, args),
-    relist: () => this.#lists.tools(true),
-    taskSupport: (name) => this.#lists.taskSupport(name),
-  };
+  readonly #tools: ToolFacts;
+  readonly #follows: Follows;
+  /** Undefined for one that is a branch itself. */
+  readonly #branches: Branches | undefined;
+  /** Whether anything but lists was ever asked of it. */
+  #isUsed = false;
   /** When it put questions to people. */
   readonly #asked: number[] = [];
   readonly #verdict: Verdict;
@@ -67,7 +71,8 @@ export class LiveServer implements Server {
   #ending: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(spec: ServerSpec, deps: ServerDeps, channel: MakeChannel) {
+  /** @param trunk the tools as the first connection lists them, for one that is opened beside it and never lists. */
+  constructor(spec: ServerSpec, deps: ServerDeps, channel: MakeChannel, trunk?: ToolFacts) {
     this.spec = spec;
     this.#deps = deps;
     this.#channel = channel;
@@ -84,8 +89,28 @@ export class LiveServer implements Server {
       timeoutAll: this.#timing.listing,
       now: this.#now,
       toolsChanged: () => this.#events.emit({ type: 'tools-changed' }),
+      othersChanged: () => this.#events.emit({ type: 'others-changed' }),
       warning: this.#events.warning,
     });
+    this.#tools = trunk ?? {
+      mirrored: (name, args) => this.#lists.mirrored(name, args),
+      relist: () => this.#lists.tools(true),
+      taskSupport: (name) => this.#lists.taskSupport(name),
+    };
+    this.#follows = new Follows({
+      timing: this.#timing,
+      random: this.#random,
+      updated: (uri) => this.#events.emit({ type: 'resource-updated', uri }),
+      warning: this.#events.warning,
+    });
+    this.#branches =
+      trunk === undefined
+        ? new Branches({
+            isolation: spec.isolation,
+            own: deps.capabilities,
+            open: (capabilities) => this.#branch(capabilities),
+          })
+        : undefined;
     this.#attempt = this.#start('starting', 0);
   }
 
@@ -130,7 +155,64 @@ export class LiveServer implements Server {
     return (relayed as Relayed & { kind: 'complete' }).result as ToolResult;
   }
 
-  async relay(method: string, params: JsonObject, options: RelayOptions = {}): Promise<Relayed> {
+  relay(method: string, params: JsonObject, options: RelayOptions = {}): Promise<Relayed> {
+    const branches = this.#branches;
+    const isAnybodys = options.capabilities === undefined && (this.spec.isolation ?? 'shared') === 'shared';
+    if (branches === undefined || isAnybodys) return this.#relay(method, params, options);
+    const through = ({ info }: Connection): Promise<Relayed> => {
+      const key = branches.keyOf(options, info.era);
+      if (key === undefined) return this.#relay(method, params, options);
+      if (!this.#isUsed && branches.adopts(options)) {
+        this.#isUsed = true;
+        return this.#adopt(options).then(() => this.#relay(method, params, options));
+      }
+      const relayed = branches.run(key, options.owner, (server) => server.relay(method, params, options));
+      return relayed ?? Promise.reject(this.#tooManyBranches());
+    };
+    if (this.#connection !== undefined) return through(this.#connection);
+    return this.#usable(options.signal, options.timeout ?? this.#timing.call).then(through);
+  }
+
+  /**
+   * Connects anew with what its first client can be asked. Nothing was called so far, so that nothing is lost, and clients of
+   * that kind, who are often all there are, share what the server keeps between calls.
+   */
+  async #adopt({ capabilities, signal }: RelayOptions): Promise<void> {
+    this.#deps = { ...this.#deps, capabilities: relayable(capabilities ?? {}, 'legacy') };
+    this.#branches?.adopt(this.#deps.capabilities);
+    const connection = this.#connection;
+    if (connection === undefined) return;
+    this.#connection = undefined;
+    this.#watching?.abort();
+    this.#follows.lost();
+    this.#lists.changed();
+    const reason = 'it is connected to anew, for a client that can be asked other things';
+    this.#ending = connection.close(new MidspanError({ code: 'closed', label: this.label, what: reason }));
+    const attempt = this.#start('restarting', 0);
+    await untilAbort(attempt, signal, () => cancelled(this.label, 'waiting for the server', false));
+  }
+
+  #tooManyBranches(): MidspanError {
+    return new MidspanError({
+      code: 'limit',
+      label: this.label,
+      what: `${BRANCHES_MAX} connections for clients of other kinds are in use`,
+      next: 'Try again when some of their calls have ended',
+      data: { sent: false },
+    });
+  }
+
+  #branch(capabilities: JsonObject): LiveServer {
+    const { isolation: _own, ...spec } = this.spec;
+    const branch = new LiveServer(spec, { ...this.#deps, capabilities }, this.#channel, this.#tools);
+    branch.on((event) => {
+      if (event.type === 'log' || event.type === 'warning') this.#events.emit(event);
+    });
+    return branch;
+  }
+
+  async #relay(method: string, params: JsonObject, options: RelayOptions): Promise<Relayed> {
+    this.#isUsed = true;
     const { call, callMax, retryState } = this.#timing;
     const { signal, timeout = call, capabilities: declared, logLevel, onLog } = options;
     for (let last = false; ; last = true) {
@@ -193,8 +275,12 @@ export class LiveServer implements Server {
     };
   }
 
-  follow(_uri: string): () => void {
-    return () => undefined;
+  follow(uri: string): () => void {
+    return this.#follows.follow(uri);
+  }
+
+  forget(owner: Owner): void {
+    this.#branches?.forget(owner);
   }
 
   on(listener: (event: ServerEvent) => void): () => void {
@@ -299,6 +385,9 @@ export class LiveServer implements Server {
 
   /** Hears of changes from now on. A stream of an earlier session ends. */
   #listen(connection: Connection): void {
+    // Changes are heard of by the first connection.
+    if (this.#branches === undefined) return;
+    this.#follows.connected(connection);
     this.#watching?.abort();
     const watching = new AbortController();
     this.#watching = watching;
@@ -319,6 +408,7 @@ export class LiveServer implements Server {
     this.#connection = undefined;
     this.#ending = connection?.close(reason);
     this.#watching?.abort();
+    this.#follows.lost();
     this.#lists.changed();
     if (this.#now() - this.#readyAt >= this.#timing.stable) this.#failures = 0;
     this.#again(reason);
@@ -383,8 +473,14 @@ export class LiveServer implements Server {
     this.#lists.close();
     const connection = this.#connection;
     this.#connection = undefined;
+    this.#follows.lost();
     this.#set('closed', undefined);
-    await Promise.all([connection?.close(reason), this.#attempt.catch(() => undefined), this.#ending]);
+    await Promise.all([
+      this.#branches?.close(),
+      connection?.close(reason),
+      this.#attempt.catch(() => undefined),
+      this.#ending,
+    ]);
     this.#events.clear();
   }
 
@@ -400,7 +496,9 @@ export class LiveServer implements Server {
       case 'notifications/message':
         return this.#events.log(params);
       case 'notifications/subscriptions/acknowledged':
-        return this.#watch?.acknowledged(params);
+        return this.#follows.acknowledged(params) ? undefined : this.#watch?.acknowledged(params);
+      case 'notifications/resources/updated':
+        return this.#follows.updated(params.uri);
       default:
       // Others are none of ours: an unknown notification is ignored, as JSON-RPC wants it.
     }

@@ -155,6 +155,8 @@ export interface Server {
    * followers are one subscription; kept over restarts and new sessions. Never rejects: what cannot be followed is a warning.
    */
   follow(uri: string): () => void;
+  /** A client comes no more: what was kept apart for it (`isolation`) is ended. */
+  forget(owner: Owner): void;
   on(listener: (event: ServerEvent) => void): () => void;
   /** Ends it: pending calls reject with `closed`, session deleted, process tree gone when this resolves. */
   close(): Promise<void>;

@@ -53,7 +53,7 @@ export class Watch {
     if (
       changes === 'get'
         ? peer.channel.listen === undefined || peer.channel.kind !== 'http'
-        : !announces(info.capabilities)
+        : LISTS.every((list) => !announces(info.capabilities, list))
     )
       return;
     const { timing, random, signal, warning } = this.#options;
@@ -116,11 +116,12 @@ export class Watch {
     const unheard = new AbortController();
     const stop = onAbort(signal, () => unheard.abort());
     let refused = false;
+    const asked = LISTS.filter((list) => announces(this.#connection.info.capabilities, list));
     const timer = setTimeout(() => unheard.abort(), timing.acknowledge);
     try {
       await this.#connection.request(
         'subscriptions/listen',
-        { notifications: { toolsListChanged: true } },
+        { notifications: Object.fromEntries(asked.map((list) => [`${list}ListChanged`, true])) },
         {
           timeout: 0,
           signal: unheard.signal,
@@ -128,7 +129,9 @@ export class Watch {
             const acknowledged = (honored: JsonObject): void => {
               this.#subscription = undefined;
               clearTimeout(timer);
-              if (honored.toolsListChanged === true) return this.#established();
+              // Those of tools are what the others may not go without.
+              const [first = 'tools'] = asked;
+              if (honored[`${first}ListChanged`] === true) return this.#established();
               refused = true;
               unheard.abort();
             };
@@ -152,9 +155,12 @@ export class Watch {
   }
 }
 
-/** Whether the server says that it announces changes of its tools. */
-function announces({ tools }: JsonObject): boolean {
-  return isObject(tools) && tools.listChanged === true;
+const LISTS = ['tools', 'prompts', 'resources'] as const;
+
+/** Whether the server says that it announces changes of a list. */
+function announces(capabilities: JsonObject, list: (typeof LISTS)[number]): boolean {
+  const declared = capabilities[list];
+  return isObject(declared) && declared.listChanged === true;
 }
 
 /** Resolves after that many milliseconds, or when the signal aborts. */
