@@ -2,7 +2,8 @@
  * What a server asks of the person or program behind the host, in one shape for both eras: legacy servers send
  * requests of their own, modern ones return `input_required` and the call is retried with the answers.
  */
-import type { JsonObject } from '../types.ts';
+import { isObject } from './message.ts';
+import type { Json, JsonObject } from '../types.ts';
 
 export interface InputRequest {
   /** `elicitation/create`, `sampling/createMessage` or `roots/list`. */
@@ -23,3 +24,14 @@ export interface InputContext {
  * Throwing means that we cannot answer: the server gets a JSON-RPC error and the call goes on.
  */
 export type AnswerInput = (request: InputRequest, context: InputContext) => Promise<JsonObject>;
+
+const ACTIONS: ReadonlySet<unknown> = new Set(['accept', 'decline', 'cancel']);
+
+/** Whether this is a result of the request at all; what is in it is checked by whoever asked. */
+export function isAnswer({ method }: InputRequest, answer: Json | undefined): answer is JsonObject {
+  if (!isObject(answer)) return false;
+  const { action, content, roots } = answer;
+  if (method === 'elicitation/create') return ACTIONS.has(action);
+  if (method === 'sampling/createMessage') return isObject(content) || Array.isArray(content);
+  return method !== 'roots/list' || Array.isArray(roots);
+}

@@ -5,6 +5,7 @@ import { INTERNAL_ERROR } from '../../mcp/message.ts';
 import { INPUT_ROUNDS_MAX } from '../../mcp/protocol-limits.ts';
 import type { Served } from '../../mcp/serving.ts';
 import { startedTask, taskForm } from '../../mcp/tasks.ts';
+import { pause } from '../../servers/watch.ts';
 import type { Progress } from '../../types.ts';
 import type { Exchange } from './client.ts';
 import type { Minted } from './minted.ts';
@@ -33,13 +34,14 @@ export async function runAsTask(exchange: Exchange, mint: Mint, run: Run): Promi
   const keepsProgress = taskForm(exchange.client.serving) === 'asked';
   const ask: Exchange['ask'] = (request, context) => minted.ask(request, context);
   const running: Running = { exchange, stop, task: () => minted, ask };
+  // As it begins, whatever comes of it meanwhile.
+  const served: Served = { kind: 'task', task: startedTask(minted.task) };
   void rounds(running, run, { asTask: true }, keepsProgress).then((served) => minted.settle(served));
   // What is refused at once was never a task.
   await new Promise((resolve) => setImmediate(resolve));
-  const { served } = minted;
-  if (served?.kind !== 'error') return { kind: 'task', task: startedTask(minted.task) };
+  if (minted.served?.kind !== 'error') return served;
   mint.drop(minted);
-  return served;
+  return minted.served;
 }
 
 /**
@@ -153,20 +155,6 @@ function detached(
       write: (message) => void (task() === undefined && log.write(message)),
     },
   };
-}
-
-/** Ends early when the signal aborts. */
-export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds).unref();
-    signal.addEventListener('abort', end, { once: true });
-    if (signal.aborted) end();
-  });
 }
 
 const failed = (message: string): Served => ({ kind: 'error', error: { code: INTERNAL_ERROR, message } });

@@ -5,8 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { TASK_QUESTIONS_MAX, isSettled } from '../../mcp/tasks.ts';
 import type { TaskStatus } from '../../mcp/tasks.ts';
-import type { InputContext, InputRequest } from '../../mcp/input.ts';
-import { isObject } from '../../mcp/message.ts';
+import { type InputContext, type InputRequest, isAnswer } from '../../mcp/input.ts';
 import { NOTIFICATION_TEXT_MAX } from '../../mcp/protocol-limits.ts';
 import type { Served } from '../../mcp/serving.ts';
 import type { JsonObject } from '../../types.ts';
@@ -159,7 +158,7 @@ export class Minted {
     for (const question of this.questions) {
       const { key, request } = question;
       const response = Object.hasOwn(responses, key) ? responses[key] : undefined;
-      if (isObject(response) && isAnswer(request, response)) question.resolve(response);
+      if (isAnswer(request, response)) question.resolve(response);
     }
   }
 
@@ -207,15 +206,6 @@ export class Minted {
   }
 }
 
-const ACTIONS: ReadonlySet<unknown> = new Set(['accept', 'decline', 'cancel']);
-
-/** Whether this answers a question of that kind at all; what is in it is checked by whoever asked. */
-function isAnswer({ method }: InputRequest, { action, content, roots }: JsonObject): boolean {
-  if (method === 'elicitation/create') return ACTIONS.has(action);
-  if (method === 'sampling/createMessage') return isObject(content) || Array.isArray(content);
-  return method !== 'roots/list' || Array.isArray(roots);
-}
-
 /** The table of them. */
 export class MintedTasks {
   readonly #tasks = new Map<string, Minted>();
@@ -235,7 +225,7 @@ export class MintedTasks {
     const own = this.#of(owner.principal);
     if (own.filter(isRunning).length >= running) return undefined;
     if ([...this.#tasks.values()].filter(isRunning).length >= runningOfAll) return undefined;
-    const task = new Minted(owner, stop, Math.min(askedMs ?? TASK_KEPT.usual, TASK_KEPT.most));
+    const task = new Minted(owner, stop, Math.ceil(Math.min(askedMs ?? TASK_KEPT.usual, TASK_KEPT.most)));
     if (own.length >= kept) this.#dropOldest(own);
     this.#tasks.set(task.id, task);
     this.#expire(task, askedMs !== undefined);

@@ -3,9 +3,8 @@
  * with the questions and comes back with the answers. Meanwhile the call stays where it is: it never runs twice.
  */
 import { randomBytes } from 'node:crypto';
-import type { InputRequest } from '../../mcp/input.ts';
-import { isObject } from '../../mcp/message.ts';
-import type { Json, JsonObject } from '../../types.ts';
+import { type InputRequest, isAnswer } from '../../mcp/input.ts';
+import type { JsonObject } from '../../types.ts';
 
 /** Calls that wait, of one principal and of all. */
 export const PARKS_PER_PRINCIPAL = 64;
@@ -220,16 +219,4 @@ export class Parks<Answer, Open extends Turn<Answer> = Turn<Answer>> {
     clearTimeout(parked.expiry);
     clearTimeout(parked.flush);
   }
-}
-
-const ACTIONS: ReadonlySet<unknown> = new Set(['accept', 'decline', 'cancel']);
-
-/** Whether this is a result of the request at all; what is in it is checked by whoever asked. */
-function isAnswer({ method }: InputRequest, answer: Json | undefined): answer is JsonObject {
-  if (!isObject(answer)) return false;
-  if (method === 'elicitation/create') return ACTIONS.has(answer['action']);
-  if (method === 'sampling/createMessage')
-    return isObject(answer['content']) || Array.isArray(answer['content']);
-  if (method === 'roots/list') return Array.isArray(answer['roots']);
-  return true;
 }

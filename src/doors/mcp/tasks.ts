@@ -28,11 +28,12 @@ import {
   taskQuestions,
   takesTasks,
 } from '../../mcp/tasks.ts';
+import { pause } from '../../servers/watch.ts';
 import type { JsonObject, ToolResult } from '../../types.ts';
 import { type SealKeys, closeBox, openBox } from './box.ts';
 import type { Exchange } from './client.ts';
 import { type Minted, type MintedBounds, MintedTasks, type OpenQuestion, type TaskOwner } from './minted.ts';
-import { type Mint, type Run, pause, runAsTask, runUntil } from './long-calls.ts';
+import { type Mint, type Run, runAsTask, runUntil } from './long-calls.ts';
 import { roundOf } from './questions.ts';
 import { shownResult } from './rewrite.ts';
 import type { View } from './view.ts';
