@@ -16,7 +16,7 @@ import {
   isObject,
 } from '../../mcp/message.ts';
 import { type ClientRequest, type Served, type Serving, servingFor } from '../../mcp/serving.ts';
-import { legacyCapabilities } from '../../mcp/tasks.ts';
+import { isSettled, legacyCapabilities, toLegacyTask } from '../../mcp/tasks.ts';
 import { eraOf, latestVersion } from '../../mcp/versions.ts';
 import { isAtLeast, LEVELS } from '../../servers/log-level.ts';
 import type { LogMessage } from '../../servers/server.ts';
@@ -65,6 +65,8 @@ export class LegacySession {
   readonly #running = new Map<RequestId, AbortController>();
   readonly #asked = new Map<RequestId, Asked>();
   readonly #followed = new Map<string, () => void>();
+  /** Tasks of the client that have not ended. */
+  readonly #tasks = new Map<string, () => void>();
   #client: Client | undefined;
   #capabilities: JsonObject = {};
   #level: string = LEVEL;
@@ -116,8 +118,9 @@ export class LegacySession {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#off?.();
-    for (const stop of this.#followed.values()) stop();
+    for (const stop of [...this.#followed.values(), ...this.#tasks.values()]) stop();
     this.#followed.clear();
+    this.#tasks.clear();
     for (const running of this.#running.values()) running.abort();
     for (const { reject } of this.#asked.values()) reject(new Error('the client has gone'));
   }
@@ -174,6 +177,8 @@ export class LegacySession {
     if (!serving.requests.has(method))
       return this.#errorText(id, { code: METHOD_NOT_FOUND, message: `Method not found: ${method}` });
     const served = await this.endpoint.answer(this.#exchange(request, client, signal));
+    // Once the answer is out that names it.
+    if (served.kind === 'task') setImmediate(() => this.#follow(served.task, client));
     return this.#servedText(id, method, served, serving);
   }
 
@@ -285,6 +290,22 @@ export class LegacySession {
     else if ('log' in change) this.#log(change.log);
     else if (this.#followed.has(change.updated))
       this.#notify('notifications/resources/updated', { uri: change.updated });
+  }
+
+  /** Tells of each new status of a task until it has ended. */
+  #follow({ taskId, status: first }: JsonObject, client: Client): void {
+    if (this.#isClosed || typeof taskId !== 'string') return;
+    let last = first;
+    const follower = { client, capabilities: this.#capabilities, signal: new AbortController().signal };
+    const stop = this.endpoint.followTask(follower, taskId, (task) => {
+      const { status } = task;
+      if (status !== last) this.#notify('notifications/tasks/status', toLegacyTask(task));
+      last = status;
+      if (!isSettled(status)) return;
+      this.#tasks.get(taskId)?.();
+      this.#tasks.delete(taskId);
+    });
+    if (stop !== undefined) this.#tasks.set(taskId, stop);
   }
 
   #log({ level, logger, data }: LogMessage, about?: RequestId): void {
