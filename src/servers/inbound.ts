@@ -32,8 +32,14 @@ export interface Running {
 
 export interface InboundOptions {
   label: string;
-  /** The request on whose stream a question came; undefined when that is unknown. */
-  about: (origin: RequestId | undefined) => Running | undefined;
+  /**
+   * The request that a question is about; undefined when that cannot be told. It may take until others have ended.
+   * @param open how many questions are open that nothing is known of.
+   */
+  about: (
+    origin: RequestId | undefined,
+    open: () => number,
+  ) => Running | undefined | Promise<Running | undefined>;
   /** Everybody who could have been meant. */
   askers: () => Asker[];
   reply: (reply: JsonObject) => Promise<void>;
@@ -43,6 +49,8 @@ export interface InboundOptions {
 export class Inbound {
   readonly #options: InboundOptions;
   readonly #open = new Map<RequestId, AbortController>();
+  /** Questions that wait until it can be told which request they are about. */
+  #unclear = 0;
 
   constructor(options: InboundOptions) {
     this.#options = options;
@@ -66,7 +74,10 @@ export class Inbound {
     if (!serverRequests.has(method)) return refuse(METHOD_NOT_FOUND, `unknown method ${name}`);
     const question = new AbortController();
     this.#open.set(id, question);
-    const running = this.#options.about(origin);
+    this.#unclear += 1;
+    const told = this.#options.about(origin, () => this.#unclear);
+    const running = told instanceof Promise ? await told : told;
+    this.#unclear -= 1;
     running?.hold(question);
     try {
       const result = await this.#answer(running?.asker, method, params, question.signal);

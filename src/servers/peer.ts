@@ -25,6 +25,11 @@ import type { JsonObject } from '../types.ts';
 /** Whatever ends one of our requests. */
 type Answering = Message & { kind: 'result' | 'error' | 'malformed' };
 
+/** How long a server may still ask about a call that was given up, unless it answers it. Milliseconds. */
+const GHOST_HOLDS = 10_000;
+/** How long a question may wait until it is clear what it is about. Milliseconds. */
+const UNCLEAR_MAX = 60_000;
+
 export interface PeerEvents {
   notification: (method: string, params: JsonObject) => void;
   warning: (message: string) => void;
@@ -47,6 +52,11 @@ export class Peer {
   #nextId = 1;
   #inFlight = 0;
   #replies = 0;
+  #isSerial = false;
+  /** Calls that were given up, and that the server may still ask about, by when that was. */
+  readonly #ghosts = new Map<RequestId, number>();
+  /** Questions that wait for calls to end. */
+  readonly #unclear = new Set<() => void>();
   #ended: MidspanError | undefined;
 
   constructor(label: string, channel: Channel, codec: Codec, events: PeerEvents) {
@@ -56,7 +66,7 @@ export class Peer {
     this.#events = events;
     this.#inbound = new Inbound({
       label,
-      about: (origin) => this.#about(origin),
+      about: (origin, open) => this.#about(origin, open),
       askers: () => this.#asking().flatMap((entry) => entry.options.asker ?? []),
       reply: (reply) => this.#reply(reply),
       warning: events.warning,
@@ -98,7 +108,7 @@ export class Peer {
         expired: (over) => this.#expire(entry, over),
         aborted: () => this.#abort(entry),
       });
-      if (options.stream !== undefined || this.#inFlight < IN_FLIGHT_MAX) this.#transmit(entry);
+      if (options.stream !== undefined || this.#hasRoom) this.#transmit(entry);
       else if (this.#queue.length < QUEUE_MAX) this.#queue.push(entry);
       else
         this.#settle(
@@ -160,6 +170,11 @@ export class Peer {
   }
 
   // ---- out ----
+
+  /** A server that asks over one stream for all is given one request at a time, so that it is clear what it asks about. */
+  get #hasRoom(): boolean {
+    return this.#inFlight < (this.#isSerial ? 1 : IN_FLIGHT_MAX);
+  }
 
   #transmit(entry: Pending): void {
     const { id, method, options } = entry;
@@ -272,7 +287,7 @@ export class Peer {
       return void this.#reply({ id: message.asked, error });
     }
     // A late answer to a request that was given up is expected; an answer to a request that never was is not.
-    if (typeof id === 'number' && id > 0 && id < this.#nextId) return;
+    if (typeof id === 'number' && id > 0 && id < this.#nextId) return void this.#ghosts.delete(id);
     if (id !== undefined)
       return warning(
         `answered a request that was never made (id ${safeText(JSON.stringify(id).slice(0, 200), 100)})`,
@@ -331,10 +346,46 @@ export class Peer {
       );
   }
 
-  /** The request that a question is about: the one on whose stream it came, or the only call there is. */
-  #about(origin: RequestId | undefined): Pending | undefined {
-    const asking = origin === undefined ? this.#asking() : [this.#pending.get(origin)];
-    return asking.length === 1 ? asking[0] : undefined;
+  /**
+   * The request that a question is about: the one on whose stream it came, or the only call there is. Where there are several,
+   * the others are let come to their end, since the one that is asked about waits for its answer; and from then on this
+   * server is given one call at a time.
+   */
+  #about(
+    origin: RequestId | undefined,
+    open: () => number,
+  ): Pending | undefined | Promise<Pending | undefined> {
+    if (origin !== undefined) return this.#pending.get(origin);
+    const asking = this.#asking();
+    if (asking.length === 0 || this.#isHaunted()) return undefined;
+    this.#isSerial = true;
+    return asking.length === 1 ? asking[0] : this.#onlyCall(open);
+  }
+
+  /** Whether a question may be about a call that nobody waits for any more, so that nobody is to be asked. */
+  #isHaunted(): boolean {
+    for (const [id, at] of this.#ghosts) if (performance.now() - at > GHOST_HOLDS) this.#ghosts.delete(id);
+    return this.#ghosts.size > 0;
+  }
+
+  /** The one call that is left; undefined when as many questions are open as calls run, so that none of them can end. */
+  #onlyCall(open: () => number): Promise<Pending | undefined> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        const asking = this.#asking();
+        const isStuck = this.#isHaunted() || (asking.length > 1 && open() >= asking.length);
+        if (asking.length > 1 && !isStuck && this.#ended === undefined) return;
+        this.#unclear.delete(look);
+        clearTimeout(timer);
+        resolve(isStuck ? undefined : asking[0]);
+      };
+      const timer = setTimeout(() => {
+        this.#unclear.delete(look);
+        resolve(undefined);
+      }, UNCLEAR_MAX).unref();
+      this.#unclear.add(look);
+      for (const each of this.#unclear) each();
+    });
   }
 
   #asking(): Pending[] {
@@ -360,6 +411,8 @@ export class Peer {
     if (entry.state !== 'sent') return;
     const { exchange } = entry;
     entry.exchange = undefined;
+    if (entry.asker !== undefined && !this.channel.perRequestStream && this.codec.serverRequests.size > 0)
+      this.#ghosts.set(entry.id, performance.now());
     const byClosing = this.codec.cancelByClosing && this.channel.perRequestStream;
     if (!byClosing && entry.options.uncancellable !== true) {
       void this.notify('notifications/cancelled', { requestId: entry.id, reason });
@@ -376,9 +429,10 @@ export class Peer {
     }
     this.#pending.delete(entry.id);
     entry.settle(outcome);
+    for (const look of this.#unclear) look();
     if (!counted) return;
     this.#inFlight -= 1;
-    const next = this.#inFlight < IN_FLIGHT_MAX ? this.#queue.shift() : undefined;
+    const next = this.#hasRoom ? this.#queue.shift() : undefined;
     if (next !== undefined) this.#transmit(next);
   }
 
