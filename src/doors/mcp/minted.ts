@@ -8,6 +8,7 @@ import type { TaskStatus } from '../../mcp/tasks.ts';
 import { type InputContext, type InputRequest, isAnswer } from '../../mcp/input.ts';
 import { NOTIFICATION_TEXT_MAX } from '../../mcp/protocol-limits.ts';
 import type { Served } from '../../mcp/serving.ts';
+import { onAbort } from '../../servers/abort.ts';
 import type { JsonObject } from '../../types.ts';
 
 /** How long a task is kept from its creation where nobody asks for another time, and at most. Milliseconds. */
@@ -128,7 +129,7 @@ export class Minted {
       const closing = new AbortController();
       const close = (): void => {
         if (!this.#questions.delete(key)) return;
-        signal.removeEventListener('abort', takenBack);
+        stopListening();
         closing.abort();
         if (!this.isSettled) this.#change(this.#questions.size === 0 ? 'working' : 'input_required');
       };
@@ -146,9 +147,8 @@ export class Minted {
           close();
         },
       };
-      const takenBack = (): void => question.reject(new Error('the question was taken back'));
-      signal.addEventListener('abort', takenBack, { once: true });
       this.#questions.set(key, question);
+      const stopListening = onAbort(signal, () => question.reject(new Error('the question was taken back')));
       this.#change('input_required');
     });
   }
