@@ -61,8 +61,8 @@ export interface Relaying extends Pick<
   | 'asTask'
   | 'onTask'
 > {
-  /** `digest`: of the definition that the earlier rounds were approved for; another one now is refused. */
-  round?: Round & { digest: string };
+  /** `digest`: of the definition that the earlier rounds were approved for, where there were any; another one now is refused. */
+  round?: (Round & { digest: string | undefined }) | undefined;
 }
 
 /** Why nothing can be called under a name. */
@@ -150,8 +150,8 @@ export async function passCall(
     const { label, tool, definition } = entry;
     const facts = deps.facts(label, tool, definition);
     start.digest = facts.digest;
-    const round = settings.relay?.round;
-    if (round !== undefined && round.digest !== facts.digest)
+    const approved = settings.relay?.round?.digest;
+    if (approved !== undefined && approved !== facts.digest)
       return end(refusal(turnedError(label, tool, 'between two rounds of the call')));
     const asked = permission(
       {
@@ -163,7 +163,7 @@ export async function passCall(
         ...(definition.annotations !== undefined && { hints: definition.annotations }),
       },
       // Who said yes to the first round said it to the whole call.
-      { session, approved: settings.approved === true || round !== undefined, signal: settings.signal },
+      { session, approved: settings.approved === true || approved !== undefined, signal: settings.signal },
       settings.asks === undefined ? deps.permission : { ...deps.permission, asks: settings.asks },
     );
     const granted = asked instanceof Promise ? await asked : asked;

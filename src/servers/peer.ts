@@ -53,8 +53,8 @@ export class Peer {
   #inFlight = 0;
   #replies = 0;
   #isSerial = false;
-  /** Calls that were given up, and that the server may still ask about, by when that was. */
-  readonly #ghosts = new Map<RequestId, number>();
+  /** Calls that were given up, and that the server may still ask about. */
+  readonly #ghosts = new Map<RequestId, { at: number; principal: string | undefined }>();
   /** Questions that wait for calls to end. */
   readonly #unclear = new Set<() => void>();
   #ended: MidspanError | undefined;
@@ -173,7 +173,11 @@ export class Peer {
 
   /** A server that asks over one stream for all is given one request at a time, so that it is clear what it asks about. */
   get #hasRoom(): boolean {
-    return this.#inFlight < (this.#isSerial ? 1 : IN_FLIGHT_MAX);
+    if (!this.#isSerial) return this.#inFlight < IN_FLIGHT_MAX;
+    // Those that wait for their clients are not waited for.
+    return ![...this.#pending.values()].some(
+      ({ options, isHeld }) => options.stream === undefined && !isHeld,
+    );
   }
 
   #transmit(entry: Pending): void {
@@ -356,28 +360,51 @@ export class Peer {
     open: () => number,
   ): Pending | undefined | Promise<Pending | undefined> {
     if (origin !== undefined) return this.#pending.get(origin);
-    const asking = this.#asking();
-    if (asking.length === 0 || this.#isHaunted()) return undefined;
+    if (this.#asking().length === 0 || this.#isHaunted()) return undefined;
     this.#isSerial = true;
-    return asking.length === 1 ? asking[0] : this.#onlyCall(open);
+    const only = this.#onlyCandidate();
+    return only ?? this.#onlyCall(open);
   }
 
-  /** Whether a question may be about a call that nobody waits for any more, so that nobody is to be asked. */
+  /**
+   * The call that a question must be about. One that waits for an answer already asks nothing more, as far as calls of the
+   * same client are concerned, who would be asked either way; it is never taken for a call of another client.
+   */
+  #onlyCandidate(): Pending | undefined {
+    const asking = this.#asking();
+    if (asking.length === 1) return asking[0];
+    const owner = asking[0]?.options.owner;
+    const isOf = ({ options }: Pending): boolean =>
+      options.owner?.client === owner?.client && options.owner?.principal === owner?.principal;
+    if (owner === undefined || !asking.every(isOf)) return undefined;
+    const free = asking.filter(({ isHeld }) => !isHeld);
+    return free.length === 1 ? free[0] : free.length === 0 ? asking.at(-1) : undefined;
+  }
+
+  /**
+   * Whether a question may be about a call that nobody waits for any more, of somebody else than those who wait: then nobody
+   * is to be asked.
+   */
   #isHaunted(): boolean {
-    for (const [id, at] of this.#ghosts) if (performance.now() - at > GHOST_HOLDS) this.#ghosts.delete(id);
-    return this.#ghosts.size > 0;
+    const principals = new Set(this.#asking().map(({ options }) => options.owner?.principal));
+    for (const [id, { at, principal }] of this.#ghosts) {
+      if (performance.now() - at > GHOST_HOLDS) this.#ghosts.delete(id);
+      else if (principals.size !== 1 || !principals.has(principal)) return true;
+    }
+    return false;
   }
 
   /** The one call that is left; undefined when as many questions are open as calls run, so that none of them can end. */
   #onlyCall(open: () => number): Promise<Pending | undefined> {
     return new Promise((resolve) => {
       const look = (): void => {
-        const asking = this.#asking();
-        const isStuck = this.#isHaunted() || (asking.length > 1 && open() >= asking.length);
-        if (asking.length > 1 && !isStuck && this.#ended === undefined) return;
+        const only = this.#onlyCandidate();
+        // Those that wait for their clients end when these like.
+        const isStuck = this.#isHaunted() || open() >= this.#asking().filter(({ isHeld }) => !isHeld).length;
+        if (only === undefined && !isStuck && this.#ended === undefined) return;
         this.#unclear.delete(look);
         clearTimeout(timer);
-        resolve(isStuck ? undefined : asking[0]);
+        resolve(isStuck ? undefined : only);
       };
       const timer = setTimeout(() => {
         this.#unclear.delete(look);
@@ -412,7 +439,7 @@ export class Peer {
     const { exchange } = entry;
     entry.exchange = undefined;
     if (entry.asker !== undefined && !this.channel.perRequestStream && this.codec.serverRequests.size > 0)
-      this.#ghosts.set(entry.id, performance.now());
+      this.#ghosts.set(entry.id, { at: performance.now(), principal: entry.options.owner?.principal });
     const byClosing = this.codec.cancelByClosing && this.channel.perRequestStream;
     if (!byClosing && entry.options.uncancellable !== true) {
       void this.notify('notifications/cancelled', { requestId: entry.id, reason });

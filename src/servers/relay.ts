@@ -82,6 +82,7 @@ export async function relay(
         onProgress: options.onProgress,
         mirrored: connection.mirrors ? mirrored(setup, method, params) : undefined,
         asker: questions,
+        owner: options.owner,
         asking,
         log: setup.log,
       });
@@ -331,7 +332,7 @@ function drivingOf(
         timeout: asks === true ? most : Math.min(timeout, most),
         timeoutMax: most,
         asking: { capabilities, meta },
-        ...(asks === true && { asker: questions }),
+        ...(asks === true && { asker: questions, owner: options.owner }),
       });
       if (answer.kind !== 'complete')
         throw broken(label, `the server answered ${about} with something that is no result of it`);

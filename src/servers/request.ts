@@ -4,6 +4,7 @@ import { MidspanError } from '../errors.ts';
 import { onAbort, type Stop } from './abort.ts';
 import { RequestClock } from './clock.ts';
 import type { Asker, Running } from './inbound.ts';
+import type { Owner } from './server.ts';
 import type { Answer, Asking } from '../mcp/codec.ts';
 import type { RequestId } from '../mcp/message.ts';
 import type { JsonObject, Progress } from '../types.ts';
@@ -18,6 +19,8 @@ export interface RequestOptions {
   /** Arguments that go as HTTP headers too. */
   mirrored?: Record<string, string> | undefined;
   asker?: Asker;
+  /** Whose request it is: questions of one owner are put to the same person, whichever of its requests they are about. */
+  owner?: Owner | undefined;
   /** Said of whoever asks. */
   asking?: Asking;
   /** Hears `notifications/message` that surely is about this request. */
@@ -82,6 +85,11 @@ export class Pending implements Running {
     if (isFiniteNumber(total)) seen.total = total;
     if (typeof message === 'string') seen.message = message.slice(0, NOTIFICATION_TEXT_MAX);
     return seen;
+  }
+
+  /** Whether a question about it is open. */
+  get isHeld(): boolean {
+    return this.#questions.size > 0;
   }
 
   hold(question: AbortController): void {

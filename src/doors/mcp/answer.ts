@@ -10,7 +10,7 @@ import type { Served } from '../../mcp/serving.ts';
 import type { Json, JsonObject } from '../../types.ts';
 import type { Exchange } from './client.ts';
 import type { CallForm } from './long-calls.ts';
-import { approvalsOf, declaredUpstream, inputOf, roundOf } from './questions.ts';
+import { approvalsOf, declaredUpstream, inputOf, roundOf, ruleAgainstRound } from './questions.ts';
 import { shownContents, shownPrompt, shownResult } from './rewrite.ts';
 import type { Tasks } from './tasks.ts';
 import type { View } from './view.ts';
@@ -76,7 +76,7 @@ async function callTool(exchange: Exchange, view: View, deps: AnswerDeps, form: 
     session,
     allows: (label, tool) => principal.allows(label, tool),
     onNote: (note) => notes.push(note),
-    relay: { ...relaying(exchange, view, deps, notes), ...form },
+    relay: Object.assign(relaying(exchange, view, deps, notes), form),
   };
   if (exchange.progress !== undefined) settings.onProgress = exchange.progress;
   const asks = approvalsOf(exchange) ?? deps.others;
@@ -96,13 +96,22 @@ async function callTool(exchange: Exchange, view: View, deps: AnswerDeps, form: 
   const { label, tool, task } = outcome;
   if (task !== undefined && label !== undefined && tool !== undefined)
     return deps.tasks.started(task, { label, tool }, exchange, view);
+  const { input } = outcome;
+  if (input !== undefined && label !== undefined) {
+    const rule = ruleAgainstRound(input.requests, { label, signal: exchange.signal });
+    if (rule !== undefined) return { kind: 'complete', result: errorResult(forbidden(label, rule)) };
+    return { kind: 'input', ...input, requests: roundOf(input.requests, label, view) };
+  }
   return servedCall(outcome, notes, name, view);
 }
 
+const forbidden = (label: string, rule: string): string =>
+  `${label} asked for something that no server may ask for (${rule}), so the request goes no further. Whether it did anything is not known`;
+
+const errorResult = (text: string): JsonObject => ({ content: [{ type: 'text', text }], isError: true });
+
 function servedCall(outcome: CallOutcome, notes: readonly string[], name: string, view: View): Served {
-  const { label, error, input } = outcome;
-  if (input !== undefined && label !== undefined)
-    return { kind: 'input', ...input, requests: roundOf(input.requests, label, view) };
+  const { label, error } = outcome;
   if (error?.code === 'unknown-tool')
     return failed(INVALID_PARAMS, `Unknown tool: ${name}. ${error.message}`);
   if (error?.code === 'rpc') return { kind: 'error', error: rpcError(error, view) };
@@ -195,8 +204,12 @@ async function relayed(
   });
   if (outcome.kind === 'failed') return { kind: 'error', error: errorOf(outcome.error, view) };
   if (outcome.kind === 'task') return outcome;
-  if (outcome.kind === 'input')
-    return { ...outcome, requests: roundOf(outcome.requests, request.label, view), digest: '' };
+  if (outcome.kind === 'input') {
+    const { label } = request;
+    const rule = ruleAgainstRound(outcome.requests, { label, signal: exchange.signal });
+    if (rule !== undefined) return failed(INTERNAL_ERROR, forbidden(label, rule));
+    return { ...outcome, requests: roundOf(outcome.requests, label, view), digest: '' };
+  }
   const { result, ttlMs, cacheScope } = outcome;
   const shown = view.label === undefined ? show(result) : result;
   return {
@@ -210,10 +223,12 @@ async function relayed(
 
 function relaying(exchange: Exchange, view: View, deps: AnswerDeps, notes: string[]): Relaying {
   const { client, request, round, log } = exchange;
+  const capabilities = declaredUpstream(exchange.capabilities, deps.others);
   const relay: Relaying = {
-    capabilities: declaredUpstream(exchange.capabilities, deps.others),
+    capabilities,
     owner: { principal: client.principal.id, client: client.id },
-    rounds: exchange.rounds,
+    // Where others answer a part, rounds are answered here, each question by whoever can.
+    rounds: exchange.rounds && capabilities === exchange.capabilities,
     onInput: inputOf(exchange, view, deps.others, (note) => notes.push(note)),
   };
   if (round !== undefined) relay.round = round;

@@ -1,4 +1,5 @@
 /** A client of the MCP door, and one of its requests while it runs, as the era-free part of the door sees them. */
+import type { Relaying } from '../../host/call.ts';
 import type { Session } from '../../host/session.ts';
 import type { AnswerInput } from '../../mcp/input.ts';
 import type { ClientRequest, Serving } from '../../mcp/serving.ts';
@@ -34,5 +35,5 @@ export interface Exchange {
   /** Modern: rounds of a server are given back as `input` and answered in a next request. Legacy: they are asked for here. */
   readonly rounds: boolean;
   /** The opened seal of a next round: what the server's round needs, and the digest that was approved before. */
-  readonly round: { responses?: JsonObject; state?: string; digest: string } | undefined;
+  readonly round: Relaying['round'];
 }

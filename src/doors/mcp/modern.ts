@@ -119,7 +119,7 @@ async function serve(from: ModernRequest, deps: Deps): Promise<void> {
   }
   if (!isKnown) {
     const data = {
-      supported: [...versionsOf('modern'), ...versionsOf('legacy')],
+      supported: versionsOf('modern'),
       requested: version ?? null,
     };
     return fail({ code: UNSUPPORTED_VERSION, message: 'Unsupported protocol version', data });
@@ -172,10 +172,11 @@ function answer(answering: Answering, deps: Deps): Promise<void> {
   }
   const turn = new Turning(answering, bound, deps);
   if (sealed?.kind === 'park') return turn.resume(sealed.park, round?.responses ?? {});
-  const next = sealed && {
-    digest: sealed.digest,
-    ...(round?.responses !== undefined && { responses: round.responses }),
-    ...(sealed.state !== undefined && { state: sealed.state }),
+  const next = round && {
+    // Answers without a state come before any question: nothing was approved yet.
+    digest: sealed?.digest,
+    ...(round.responses !== undefined && { responses: round.responses }),
+    ...(sealed?.state !== undefined && { state: sealed.state }),
   };
   return turn.start((common) => ({ ...common, request, client, round: next }));
 }

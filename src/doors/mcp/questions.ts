@@ -57,7 +57,19 @@ export function inputOf(
   };
 }
 
-/** The rounds of a modern server, checked and attributed as single questions are. */
+/** The rule that forbids a round of a modern server, and which of its questions; undefined: it may be asked. */
+export function ruleAgainstRound(
+  requests: Readonly<Record<string, InputRequest>>,
+  context: { label: string; signal: AbortSignal },
+): string | undefined {
+  for (const request of Object.values(requests)) {
+    const rule = ruleAgainstInput(request, context);
+    if (rule !== undefined) return rule;
+  }
+  return undefined;
+}
+
+/** The rounds of a modern server, attributed as single questions are. */
 export function roundOf(
   requests: Readonly<Record<string, InputRequest>>,
   label: string,

@@ -10,6 +10,8 @@ export const EVENTS_KEPT = 256;
 export const BYTES_KEPT = 4 * 1024 * 1024;
 /** When a client may take a stream up again. Milliseconds. */
 export const RETRY = 500;
+/** An answer that takes longer comes on a stream. Milliseconds. */
+export const STREAM_AFTER = 50;
 
 interface Kept {
   stream: Stream;
@@ -79,6 +81,7 @@ export class Stream {
   readonly #keep: (kept: Kept) => void;
   #reply: Reply | undefined;
   #index = 0;
+  #timer: NodeJS.Timeout | undefined;
   isEnded = false;
 
   constructor(id: string, isPrimed: boolean, keep: (kept: Kept) => void) {
@@ -102,23 +105,32 @@ export class Stream {
     if (this.isEnded) reply.close();
   }
 
-  /** The response of a POST: an event stream only once something must be said before the answer. */
+  /**
+   * The response of a POST: an event stream once something must be said before the answer, or the answer takes a while, so
+   * that nothing on the way takes the silence for an end.
+   */
   answerOn(response: ServerResponse): void {
     this.#reply = new Reply(response);
+    this.#timer = setTimeout(() => this.#begin(), STREAM_AFTER).unref();
+  }
+
+  #begin(): void {
+    clearTimeout(this.#timer);
+    if (this.#reply?.isOpen !== true || this.#reply.isStream) return;
+    this.#reply.stream();
+    this.#prime(this.#index);
   }
 
   /** One message before the last. */
   event(json: string): void {
-    if (this.#reply?.isOpen === true && !this.#reply.isStream) {
-      this.#reply.stream();
-      this.#prime(this.#index);
-    }
+    this.#begin();
     this.#send(json);
   }
 
   /** The last message: the answer to the request of this stream. */
   end(json: string): void {
     this.isEnded = true;
+    clearTimeout(this.#timer);
     const reply = this.#reply;
     if (reply?.isOpen === true && !reply.isStream) return reply.end(json);
     this.#send(json);
@@ -128,6 +140,7 @@ export class Stream {
   /** Ends the response without another word: nothing is answered. */
   close(status = 202): void {
     this.isEnded = true;
+    clearTimeout(this.#timer);
     this.#reply?.close(status);
   }
 
