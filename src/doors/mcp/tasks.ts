@@ -5,7 +5,9 @@
  */
 import { messageOf } from '../../errors.ts';
 import type { CoreHost } from '../../host/host.ts';
+import { ruleAgainstInput } from '../../host/input.ts';
 import type { RelayRequest } from '../../host/relay.ts';
+import type { InputRequest } from '../../mcp/input.ts';
 import {
   INTERNAL_ERROR,
   INVALID_PARAMS,
@@ -44,6 +46,9 @@ export const TASK_AFTER = 30_000;
 const BOX = 't1';
 /** Characters of one: three times those of a server's id, and ours around it. */
 const BOX_MAX = 4 * TASK_ID_MAX;
+
+/** Tasks of servers that one principal follows at a time: they are asked for again and again. */
+export const WATCHED_MAX = 256;
 
 /** A task of a server, as an id leads to it. */
 interface ServersTask {
@@ -94,6 +99,8 @@ const METHODS = {
 
 export function openTasks({ host, keys, after = TASK_AFTER, bounds }: TasksOptions): Tasks {
   const table = new MintedTasks(bounds);
+  /** How many tasks of servers each principal follows. */
+  const watched = new Map<string, number>();
 
   const minting = (exchange: Exchange, view: View, ttlMs: number | undefined): Mint => ({
     open: (stop) => table.open(ownerOf(exchange, view), stop, ttlMs),
@@ -126,9 +133,21 @@ export function openTasks({ host, keys, after = TASK_AFTER, bounds }: TasksOptio
       if (view.label === undefined)
         task['result'] = shownResult(task['result'], (uri) => view.shownUri(label, uri));
     }
-    if (task['inputRequests'] !== undefined)
-      task['inputRequests'] = plain(roundOf(Object.fromEntries(taskQuestions(task)), label, view));
-    return { kind: 'complete', result: task };
+    if (task['inputRequests'] === undefined) return { kind: 'complete', result: task };
+    const context = { label, tool, signal: exchange.signal };
+    const questions = taskQuestions(task);
+    const isForbidden = (request: InputRequest): boolean => ruleAgainstInput(request, context) !== undefined;
+    const forbidden = questions.filter(([, request]) => isForbidden(request));
+    const asked = questions.filter(([, request]) => !isForbidden(request));
+    if (forbidden.length > 0) {
+      // Nobody is asked what no server may ask for.
+      const inputResponses = Object.fromEntries(forbidden.map(([key]) => [key, { action: 'decline' }]));
+      await relay({ label, method: 'tasks/update', params: { taskId, inputResponses } }, exchange);
+    }
+    task['inputRequests'] = plain(roundOf(Object.fromEntries(asked), label, view));
+    if (asked.length > 0) return { kind: 'complete', result: task };
+    const { inputRequests: _none, ...working } = task;
+    return { kind: 'complete', result: { ...working, status: 'working' } };
   };
 
   return {
@@ -201,13 +220,18 @@ export function openTasks({ host, keys, after = TASK_AFTER, bounds }: TasksOptio
           off();
         };
       }
+      const { id } = follower.client.principal;
+      const others = watched.get(id) ?? 0;
+      if (others >= WATCHED_MAX) return undefined;
+      watched.set(id, others + 1);
       const stop = new AbortController();
       const exchange = asking(follower, taskId, AbortSignal.any([stop.signal, follower.signal]));
-      void watch(
-        async () => shownTo(await look(found, taskId, exchange, view, relay), exchange),
-        exchange.signal,
-        listener,
-      );
+      const seen = async () => shownTo(await look(found, taskId, exchange, view, relay), exchange);
+      void watch(seen, exchange.signal, listener).finally(() => {
+        const left = (watched.get(id) ?? 1) - 1;
+        if (left === 0) watched.delete(id);
+        else watched.set(id, left);
+      });
       return () => stop.abort();
     },
   };
