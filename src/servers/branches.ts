@@ -9,9 +9,6 @@ import type { Era, JsonObject, ServerSpec } from '../types.ts';
 
 /** Connections of one server beside its first. */
 export const BRANCHES_MAX = 16;
-/** How long one that nothing runs on stays open. Milliseconds. */
-export const BRANCH_HOLDS = 30 * 60_000;
-
 interface Branch {
   key: string;
   owner: Owner | undefined;
@@ -22,57 +19,76 @@ interface Branch {
 
 export interface BranchesOptions {
   isolation: ServerSpec['isolation'];
-  /** What the first connection declares. */
+  /** What the host declares for itself. */
   own: JsonObject;
-  open: (capabilities: JsonObject) => LiveServer;
-  /** Milliseconds. */
-  holds?: number;
-  max?: number;
+  /** @param isOwned it is nobody's but its owner's. */
+  open: (capabilities: JsonObject, isOwned: boolean) => LiveServer;
+  /** How long one that nothing runs on stays open. Milliseconds. */
+  holds: number;
+}
+
+/** What a client of the older era declares, as a server is told it, and as text. */
+interface Declared {
+  capabilities: JsonObject;
+  text: string;
+}
+
+/** Where a request goes that does not go through the first connection. */
+export interface Place {
+  key: string;
+  declared: Declared;
+  owner: Owner | undefined;
 }
 
 export class Branches {
   readonly #options: BranchesOptions;
-  #own: string;
+  /** Of requests that say nothing. */
+  readonly #host: Declared;
+  /** What the first connection declares. */
+  #first: Declared;
   readonly #branches = new Map<string, Branch>();
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(options: BranchesOptions) {
     this.#options = options;
-    this.#own = JSON.stringify(relayable(options.own, 'legacy'));
+    this.#host = declaredBy(options.own);
+    this.#first = this.#host;
+  }
+
+  /** Whether it is clear without a look at the server that a request goes through the first connection. */
+  isPlain({ capabilities, owner }: RelayOptions): boolean {
+    return capabilities === undefined && this.#first === this.#host && !this.#isolates(owner);
+  }
+
+  #isolates(owner: Owner | undefined): owner is Owner {
+    return owner !== undefined && (this.#options.isolation ?? 'shared') !== 'shared';
   }
 
   /** Which connection a request goes through; undefined: the first one. */
-  keyOf({ capabilities, owner }: RelayOptions, era: Era): string | undefined {
-    const { isolation = 'shared' } = this.#options;
+  placeOf({ capabilities, owner }: RelayOptions, era: Era): Place | undefined {
     const declared =
-      era === 'legacy' && capabilities !== undefined
-        ? JSON.stringify(relayable(capabilities, era))
-        : this.#own;
-    const whose = owner === undefined || isolation === 'shared' ? undefined : ownerKey(owner, isolation);
-    return declared === this.#own && whose === undefined
+      era === 'modern' ? this.#first : capabilities === undefined ? this.#host : declaredBy(capabilities);
+    if (this.#isolates(owner)) {
+      const whose =
+        this.#options.isolation === 'client' ? [owner.principal, owner.client] : [owner.principal];
+      return { key: JSON.stringify([declared.text, ...whose]), declared, owner };
+    }
+    return declared.text === this.#first.text
       ? undefined
-      : JSON.stringify([declared, whose ?? '']);
+      : { key: declared.text, declared, owner: undefined };
   }
 
-  /** Whether the first connection may become one for clients like this: not where each has its own. */
-  adopts({ owner }: RelayOptions): boolean {
-    return owner === undefined || (this.#options.isolation ?? 'shared') === 'shared';
-  }
-
-  adopt(capabilities: JsonObject): void {
-    this.#own = JSON.stringify(relayable(capabilities, 'legacy'));
+  /** The first connection is one for clients like this from now on. */
+  adopt({ declared }: Place): void {
+    this.#first = declared;
   }
 
   /**
    * Lets a request run on a connection of its kind, which is opened for it where there is none.
    * @returns undefined when there are too many, and all are in use.
    */
-  run<T>(
-    key: string,
-    owner: Owner | undefined,
-    work: (server: LiveServer) => Promise<T>,
-  ): Promise<T> | undefined {
-    const branch = this.#branches.get(key) ?? this.#open(key, owner);
+  run<T>(place: Place, work: (server: LiveServer) => Promise<T>): Promise<T> | undefined {
+    const branch = this.#branches.get(place.key) ?? this.#open(place);
     if (branch === undefined) return undefined;
     branch.running += 1;
     return work(branch.server).finally(() => {
@@ -93,17 +109,16 @@ export class Branches {
     await Promise.all([...this.#branches.values()].map((branch) => this.#end(branch)));
   }
 
-  #open(key: string, owner: Owner | undefined): Branch | undefined {
-    const { open, max = BRANCHES_MAX, holds = BRANCH_HOLDS } = this.#options;
-    if (this.#branches.size >= max) {
+  #open({ key, declared, owner }: Place): Branch | undefined {
+    const { open, holds } = this.#options;
+    if (this.#branches.size >= BRANCHES_MAX) {
       const idle = [...this.#branches.values()]
         .filter(({ running }) => running === 0)
         .sort((a, b) => a.usedAt - b.usedAt)[0];
       if (idle === undefined) return undefined;
       void this.#end(idle);
     }
-    const [declared] = JSON.parse(key) as [string];
-    const server = open(JSON.parse(declared) as JsonObject);
+    const server = open(declared.capabilities, owner !== undefined);
     const branch: Branch = { key, owner, server, running: 0, usedAt: performance.now() };
     this.#branches.set(key, branch);
     this.#sweep ??= setInterval(() => {
@@ -119,5 +134,15 @@ export class Branches {
   }
 }
 
-const ownerKey = ({ principal, client }: Owner, isolation: 'principal' | 'client'): string =>
-  JSON.stringify(isolation === 'client' ? [principal, client] : [principal]);
+const known = new WeakMap<JsonObject, Declared>();
+
+/** Clients declare the same object with every request of a session. */
+export function declaredBy(capabilities: JsonObject): Declared {
+  let declared = known.get(capabilities);
+  if (declared === undefined) {
+    const told = relayable(capabilities, 'legacy');
+    declared = { capabilities: told, text: JSON.stringify(told) };
+    known.set(capabilities, declared);
+  }
+  return declared;
+}

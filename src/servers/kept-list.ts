@@ -47,6 +47,11 @@ export class KeptList<Item extends JsonObject = JsonObject> {
     return items;
   }
 
+  /** Resolves when the present listing has ended, well or not. */
+  async settled(): Promise<void> {
+    await this.#fetching?.items.catch(() => undefined);
+  }
+
   /** The server, or a gap in hearing it, says that the list may be another. */
   stale(): void {
     this.#changes += 1;

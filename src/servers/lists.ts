@@ -39,13 +39,22 @@ export class Lists {
     this.#templates = new KeptList(TEMPLATES, options);
   }
 
+  get #all(): readonly (KeptList | KeptList<ToolDefinition>)[] {
+    return [this.#tools, this.#prompts, this.#resources, this.#templates];
+  }
+
   tools(refresh: boolean): Promise<ToolDefinition[]> {
     return this.#tools.get(refresh);
   }
 
-  /** Whether the tools were listed once. */
+  /** Whether anything was listed once. */
   get listed(): boolean {
-    return this.#tools.kept !== undefined;
+    return this.#all.some(({ kept }) => kept !== undefined);
+  }
+
+  /** Resolves when nothing is being listed. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#all.map((list) => list.settled()));
   }
 
   /** Lists what the server declares. @throws MidspanError when there is no connection to ask */
@@ -72,8 +81,7 @@ export class Lists {
 
   /** `list_changed` of one kind, or of everything: what may be another now. */
   changed(method?: string): void {
-    for (const list of [this.#tools, this.#prompts, this.#resources, this.#templates])
-      if (method === undefined || list.kind.changed === method) list.stale();
+    for (const list of this.#all) if (method === undefined || list.kind.changed === method) list.stale();
     for (const [about, notices] of this.#notices)
       if (method === undefined || method === about) notices.changed();
   }

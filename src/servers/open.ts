@@ -2,11 +2,12 @@
 import { MidspanError } from '../errors.ts';
 import { relayable } from '../mcp/capabilities.ts';
 import { untilAbort } from './abort.ts';
-import { BRANCHES_MAX, Branches } from './branches.ts';
+import { BRANCHES_MAX, Branches, declaredBy } from './branches.ts';
 import { connect } from './connect.ts';
 import { Connection } from './connection.ts';
 import { Events } from './events.ts';
 import { cancelled, failure, serverClosed, startTooSlow, stillStarting } from './failure.ts';
+import { Followed } from './followed.ts';
 import { Follows } from './follows.ts';
 import { Lists } from './lists.ts';
 import { isAtLeast } from './log-level.ts';
@@ -17,6 +18,7 @@ import { RESTARTS_MAX, TIMING, backOff } from './timing.ts';
 import { Verdict } from './verdict.ts';
 import { Watch, pause } from './watch.ts';
 import type { Channel } from './channel.ts';
+import type { Place } from './branches.ts';
 import type { ConnectSetup } from './connect.ts';
 import type {
   CallOptions,
@@ -38,6 +40,20 @@ import type { JsonObject, ServerSpec, Surface, ToolDefinition, ToolResult } from
 /** How a channel of the configured transport is made; `sse` asks for HTTP+SSE at the same address. */
 export type MakeChannel = (spec: ServerSpec, sse: boolean) => Channel;
 
+/** What a connection beside the first one has from it: it lists nothing itself. */
+export interface Trunk {
+  tools: ToolFacts;
+  /** Undefined: what changes here is nothing for others. */
+  followed: Followed | undefined;
+  /** Resources are followed on this connection, too. */
+  follows: boolean;
+  /** `list_changed`. */
+  changed: (method: string) => void;
+}
+
+/** How long a connection that is to be opened anew waits for what it lists. Milliseconds. */
+const LISTING_PATIENCE = 5_000;
+
 export class LiveServer implements Server {
   readonly spec: ServerSpec;
   #deps: ServerDeps;
@@ -49,11 +65,15 @@ export class LiveServer implements Server {
   readonly #events: Events;
   readonly #lists: Lists;
   readonly #tools: ToolFacts;
-  readonly #follows: Follows;
+  readonly #followed: Followed;
+  readonly #follows: Follows | undefined;
+  readonly #trunk: Trunk | undefined;
   /** Undefined for one that is a branch itself. */
   readonly #branches: Branches | undefined;
   /** Whether anything but lists was ever asked of it. */
   #isUsed = false;
+  /** While the first connection is opened anew, for the first client. */
+  #adopting: Promise<void> | undefined;
   /** When it put questions to people. */
   readonly #asked: number[] = [];
   readonly #verdict: Verdict;
@@ -71,8 +91,7 @@ export class LiveServer implements Server {
   #ending: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
-  /** @param trunk the tools as the first connection lists them, for one that is opened beside it and never lists. */
-  constructor(spec: ServerSpec, deps: ServerDeps, channel: MakeChannel, trunk?: ToolFacts) {
+  constructor(spec: ServerSpec, deps: ServerDeps, channel: MakeChannel, trunk?: Trunk) {
     this.spec = spec;
     this.#deps = deps;
     this.#channel = channel;
@@ -92,23 +111,29 @@ export class LiveServer implements Server {
       othersChanged: () => this.#events.emit({ type: 'others-changed' }),
       warning: this.#events.warning,
     });
-    this.#tools = trunk ?? {
+    this.#trunk = trunk;
+    this.#tools = trunk?.tools ?? {
       mirrored: (name, args) => this.#lists.mirrored(name, args),
       relist: () => this.#lists.tools(true),
       taskSupport: (name) => this.#lists.taskSupport(name),
     };
-    this.#follows = new Follows({
-      timing: this.#timing,
-      random: this.#random,
-      updated: (uri) => this.#events.emit({ type: 'resource-updated', uri }),
-      warning: this.#events.warning,
-    });
+    const { warning } = this.#events;
+    const updated = (uri: string): void => this.#events.emit({ type: 'resource-updated', uri });
+    this.#followed = trunk?.followed ?? new Followed({ updated, warning });
+    if (trunk === undefined || trunk.follows)
+      this.#follows = new Follows({
+        followed: this.#followed,
+        timing: this.#timing,
+        random: this.#random,
+        warning,
+      });
     this.#branches =
       trunk === undefined
         ? new Branches({
             isolation: spec.isolation,
             own: deps.capabilities,
-            open: (capabilities) => this.#branch(capabilities),
+            open: (capabilities, isOwned) => this.#branch(capabilities, isOwned),
+            holds: this.#timing.branch,
           })
         : undefined;
     this.#attempt = this.#start('starting', 0);
@@ -157,56 +182,115 @@ export class LiveServer implements Server {
 
   relay(method: string, params: JsonObject, options: RelayOptions = {}): Promise<Relayed> {
     const branches = this.#branches;
-    const isAnybodys = options.capabilities === undefined && (this.spec.isolation ?? 'shared') === 'shared';
-    if (branches === undefined || isAnybodys) return this.#relay(method, params, options);
-    const through = ({ info }: Connection): Promise<Relayed> => {
-      const key = branches.keyOf(options, info.era);
-      if (key === undefined) return this.#relay(method, params, options);
-      if (!this.#isUsed && branches.adopts(options)) {
-        this.#isUsed = true;
-        return this.#adopt(options).then(() => this.#relay(method, params, options));
-      }
-      const relayed = branches.run(key, options.owner, (server) => server.relay(method, params, options));
-      return relayed ?? Promise.reject(this.#tooManyBranches());
-    };
-    if (this.#connection !== undefined) return through(this.#connection);
-    return this.#usable(options.signal, options.timeout ?? this.#timing.call).then(through);
+    const isPlain = branches === undefined || branches.isPlain(options);
+    if (isPlain && this.#adopting === undefined) return this.#relay(method, params, options);
+    if (this.#connection !== undefined && this.#adopting === undefined)
+      return this.#through(this.#connection, method, params, options);
+    return this.#settledConnection(options).then((connection) =>
+      this.#through(connection, method, params, options),
+    );
+  }
+
+  async #settledConnection({ signal, timeout = this.#timing.call }: RelayOptions): Promise<Connection> {
+    while (this.#adopting !== undefined)
+      await untilAbort(this.#adopting, signal, () => cancelled(this.label, 'waiting for the server', false));
+    return this.#connection ?? (await this.#usable(signal, timeout));
+  }
+
+  /** Through the connection that is for requests like this. */
+  #through(
+    { info }: Connection,
+    method: string,
+    params: JsonObject,
+    options: RelayOptions,
+  ): Promise<Relayed> {
+    const place = this.#branches?.placeOf(options, info.era);
+    if (this.#branches === undefined || place === undefined) return this.#relay(method, params, options);
+    if (!this.#isUsed && place.owner === undefined) {
+      this.#isUsed = true;
+      this.#adopting = this.#adopt(place).finally(() => (this.#adopting = undefined));
+      return this.relay(method, params, options);
+    }
+    const relayed = this.#branches.run(place, (server) =>
+      this.#onBranch(server, place, method, params, options),
+    );
+    if (relayed !== undefined) return relayed;
+    const why = `${BRANCHES_MAX} connections for other clients are in use`;
+    return place.owner === undefined
+      ? this.#instead(why, method, params, options)
+      : Promise.reject(
+          new MidspanError({
+            code: 'limit',
+            label: this.label,
+            what: `${why}, and this one's must be apart from them`,
+            next: 'Try again when some of their calls have ended',
+            data: { sent: false },
+          }),
+        );
+  }
+
+  async #onBranch(
+    server: LiveServer,
+    place: Place,
+    method: string,
+    params: JsonObject,
+    options: RelayOptions,
+  ): Promise<Relayed> {
+    try {
+      return await server.relay(method, params, options);
+    } catch (error) {
+      // Some servers run once at a time. What must be kept apart is not let through all the same.
+      if (server.state !== 'failed' || server.#readyAt > 0 || place.owner !== undefined) throw error;
+      return this.#instead(failure(this.label, error).what, method, params, options);
+    }
+  }
+
+  /** The first connection declares other capabilities; what its server may ask is looked at with each question. */
+  #instead(why: string, method: string, params: JsonObject, options: RelayOptions): Promise<Relayed> {
+    const what = `could not be connected to with what this client can be asked (${why})`;
+    this.#events.warning(`${what}; it goes through the first connection`);
+    try {
+      options.onNote?.(`${this.label} ${what}, so it may not know of that`);
+    } catch {
+      // What a listener does with a note is not the request's business.
+    }
+    return this.#relay(method, params, options);
   }
 
   /**
    * Connects anew with what its first client can be asked. Nothing was called so far, so that nothing is lost, and clients of
-   * that kind, who are often all there are, share what the server keeps between calls.
+   * that kind, who are often all there are, share what the server keeps between calls. Never rejects.
    */
-  async #adopt({ capabilities, signal }: RelayOptions): Promise<void> {
-    this.#deps = { ...this.#deps, capabilities: relayable(capabilities ?? {}, 'legacy') };
-    this.#branches?.adopt(this.#deps.capabilities);
+  async #adopt(place: Place): Promise<void> {
+    await Promise.race([this.#lists.settled(), pause(LISTING_PATIENCE, this.#closing.signal)]);
+    if (this.#closed !== undefined) return;
+    this.#deps = { ...this.#deps, capabilities: place.declared.capabilities };
+    this.#branches?.adopt(place);
     const connection = this.#connection;
     if (connection === undefined) return;
     this.#connection = undefined;
     this.#watching?.abort();
-    this.#follows.lost();
+    this.#follows?.lost();
     this.#lists.changed();
-    const reason = 'it is connected to anew, for a client that can be asked other things';
-    this.#ending = connection.close(new MidspanError({ code: 'closed', label: this.label, what: reason }));
-    const attempt = this.#start('restarting', 0);
-    await untilAbort(attempt, signal, () => cancelled(this.label, 'waiting for the server', false));
+    const what = 'it is connected to anew, for a client that can be asked other things';
+    this.#ending = connection.close(new MidspanError({ code: 'closed', label: this.label, what }));
+    await this.#start('restarting', 0).catch(() => undefined);
   }
 
-  #tooManyBranches(): MidspanError {
-    return new MidspanError({
-      code: 'limit',
-      label: this.label,
-      what: `${BRANCHES_MAX} connections for clients of other kinds are in use`,
-      next: 'Try again when some of their calls have ended',
-      data: { sent: false },
-    });
-  }
-
-  #branch(capabilities: JsonObject): LiveServer {
+  #branch(capabilities: JsonObject, isOwned: boolean): LiveServer {
     const { isolation: _own, ...spec } = this.spec;
-    const branch = new LiveServer(spec, { ...this.#deps, capabilities }, this.#channel, this.#tools);
+    // What was found of it need not be found again.
+    if (this.info?.era === 'legacy' && (spec.era ?? 'auto') === 'auto') spec.era = 'legacy';
+    const branch = new LiveServer(spec, { ...this.#deps, capabilities }, this.#channel, {
+      tools: this.#tools,
+      followed: isOwned ? undefined : this.#followed,
+      // Another session of the same process says nothing new; another process of nobody's does.
+      follows: !isOwned && spec.transport.type === 'stdio',
+      changed: (method) => this.#lists.changed(method),
+    });
     branch.on((event) => {
-      if (event.type === 'log' || event.type === 'warning') this.#events.emit(event);
+      // Events are for everybody, and what one's own process logs is not.
+      if (event.type === 'warning' || (event.type === 'log' && !isOwned)) this.#events.emit(event);
     });
     return branch;
   }
@@ -217,7 +301,9 @@ export class LiveServer implements Server {
     const { signal, timeout = call, capabilities: declared, logLevel, onLog } = options;
     for (let last = false; ; last = true) {
       const connection = this.#connection ?? (await this.#usable(signal, timeout));
-      const capabilities = declared === undefined ? undefined : relayable(declared, connection.info.era);
+      const { settling } = this.#follows ?? {};
+      if (settling !== undefined) await settling;
+      const capabilities = declared === undefined ? undefined : declaredTo(connection, declared);
       const asked =
         logLevel ??
         (declared === undefined && connection.logs && connection.peer.codec.logsOnRequest
@@ -276,7 +362,7 @@ export class LiveServer implements Server {
   }
 
   follow(uri: string): () => void {
-    return this.#follows.follow(uri);
+    return this.#followed.follow(uri);
   }
 
   forget(owner: Owner): void {
@@ -360,7 +446,9 @@ export class LiveServer implements Server {
       timeout: this.#timing.request,
       renewed: () => {
         this.#lists.changed();
-        if (this.#connection === connection) this.#listen(connection);
+        if (this.#connection !== connection) return;
+        this.#followed.gap();
+        this.#listen(connection);
       },
       warning: this.#events.warning,
     });
@@ -378,16 +466,19 @@ export class LiveServer implements Server {
   #ready(connection: Connection): void {
     this.#connection = connection;
     this.#readyAt = this.#now();
-    if (this.#state === 'restarting') this.#lists.changed();
+    if (this.#state === 'restarting') {
+      this.#lists.changed();
+      this.#followed.gap();
+    }
     this.#set('ready', undefined);
     this.#listen(connection);
   }
 
   /** Hears of changes from now on. A stream of an earlier session ends. */
   #listen(connection: Connection): void {
-    // Changes are heard of by the first connection.
-    if (this.#branches === undefined) return;
-    this.#follows.connected(connection);
+    this.#follows?.connected(connection);
+    // Changes of lists are heard of by the first connection.
+    if (this.#trunk !== undefined) return;
     this.#watching?.abort();
     const watching = new AbortController();
     this.#watching = watching;
@@ -396,7 +487,10 @@ export class LiveServer implements Server {
       random: this.#random,
       signal: watching.signal,
       // A list that was there before the stream may have missed a change.
-      established: (first) => (first && !this.#lists.listed ? undefined : this.#lists.changed()),
+      established: (first) => {
+        if (!first || this.#lists.listed) this.#lists.changed();
+        if (!first && connection.peer.codec.changes === 'get') this.#followed.gap();
+      },
       warning: this.#events.warning,
     });
     void this.#watch.run();
@@ -408,7 +502,7 @@ export class LiveServer implements Server {
     this.#connection = undefined;
     this.#ending = connection?.close(reason);
     this.#watching?.abort();
-    this.#follows.lost();
+    this.#follows?.lost();
     this.#lists.changed();
     if (this.#now() - this.#readyAt >= this.#timing.stable) this.#failures = 0;
     this.#again(reason);
@@ -473,7 +567,8 @@ export class LiveServer implements Server {
     this.#lists.close();
     const connection = this.#connection;
     this.#connection = undefined;
-    this.#follows.lost();
+    this.#follows?.close();
+    if (this.#trunk?.followed === undefined) this.#followed.close();
     this.#set('closed', undefined);
     await Promise.all([
       this.#branches?.close(),
@@ -492,13 +587,13 @@ export class LiveServer implements Server {
       case 'notifications/prompts/list_changed':
       case 'notifications/resources/list_changed':
         // Whether it announced such changes or not.
-        return this.#lists.changed(method);
+        return this.#trunk === undefined ? this.#lists.changed(method) : this.#trunk.changed(method);
       case 'notifications/message':
         return this.#events.log(params);
       case 'notifications/subscriptions/acknowledged':
-        return this.#follows.acknowledged(params) ? undefined : this.#watch?.acknowledged(params);
+        return this.#follows?.acknowledged(params) === true ? undefined : this.#watch?.acknowledged(params);
       case 'notifications/resources/updated':
-        return this.#follows.updated(params.uri);
+        return this.#followed.updated(params);
       default:
       // Others are none of ours: an unknown notification is ignored, as JSON-RPC wants it.
     }
@@ -509,4 +604,9 @@ export class LiveServer implements Server {
     this.#error = error;
     this.#events.emit({ type: 'state', state, ...(error === undefined ? {} : { error }) });
   }
+}
+
+/** What a client can be asked, as a server of that connection's era is told it. */
+function declaredTo({ info }: Connection, capabilities: JsonObject): JsonObject {
+  return info.era === 'legacy' ? declaredBy(capabilities).capabilities : relayable(capabilities, info.era);
 }

@@ -24,6 +24,8 @@ export const TIMING = {
   relistenMax: 30_000,
   /** How long a subscription may stay unacknowledged. */
   acknowledge: 10_000,
+  /** How long a connection beside the first one stays open while nothing runs on it. */
+  branch: 30 * 60_000,
   /** First wait before a call is retried for a server that gave only a requestState. */
   retryState: 250,
   /** How long an era verdict is believed. */

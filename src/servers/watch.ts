@@ -67,7 +67,7 @@ export class Watch {
       // Streams that end as soon as they are open are not opened again and again at once either.
       short = performance.now() - since < timing.relisten ? short + 1 : 0;
       if (failures === DEAF_AFTER)
-        warning('changes of its tools go unheard: its change stream keeps failing; it is tried again');
+        warning('changes of its lists go unheard: its change stream keeps failing; it is tried again');
       const wait = backOff(timing.relisten, timing.relistenMax, Math.max(0, short - 1), random);
       await pause(Math.max(wait, Math.min(outcome.retry ?? 0, RETRY_MAX_MS)), signal);
     }
@@ -142,9 +142,9 @@ export class Watch {
       return ENDED;
     } catch (error) {
       const { code } = failure(this.#connection.peer.label, error).data;
-      if (refused) warning('does not tell when its tools change, although it says so');
+      if (refused) warning('does not tell when its lists change, although it says so');
       else if (code === METHOD_NOT_FOUND)
-        warning('has no subscriptions/listen, although it announces changes of its tools');
+        warning('has no subscriptions/listen, although it announces changes of its lists');
       else return FAILED;
       return 'unsupported';
     } finally {

@@ -327,7 +327,7 @@ describe('defects 17 and 28: a modern change stream', () => {
     });
     const { warnings } = open(forced(url, 'modern'));
     await until(() => warnings().length > 0);
-    expect(warnings()).toEqual(['does not tell when its tools change, although it says so']);
+    expect(warnings()).toEqual(['does not tell when its lists change, although it says so']);
     expect(listens).toBe(1);
   });
 
