@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Served, serve } from '../../../src/doors/index.ts';
+import { readConfig } from '../../../src/index.ts';
 import type { JsonObject } from '../../../src/types.ts';
 import { MODERN, type Servers, TAKES_TASKS, openServers } from './tasks.support.ts';
 
@@ -97,10 +98,15 @@ describe.each(['legacy', 'modern'])(
 );
 
 /** One request of 2026-07-28; every message that comes back. */
-async function* modern(label: string, method: string, params: JsonObject, signal?: AbortSignal) {
+async function* modern(
+  label: string,
+  method: string,
+  params: JsonObject,
+  { signal, url = served.url }: { signal?: AbortSignal; url?: string } = {},
+) {
   const name = params['name'] ?? params['taskId'];
   const _meta = { [`${PREFIX}/protocolVersion`]: MODERN, [`${PREFIX}/clientCapabilities`]: TAKES_TASKS };
-  const response = await fetch(`${served.url}/${label}`, {
+  const response = await fetch(`${url}/${label}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -130,8 +136,13 @@ async function* modern(label: string, method: string, params: JsonObject, signal
   }
 }
 
-async function answered(label: string, method: string, params: JsonObject): Promise<JsonObject> {
-  for await (const message of modern(label, method, params))
+async function answered(
+  label: string,
+  method: string,
+  params: JsonObject,
+  url = served.url,
+): Promise<JsonObject> {
+  for await (const message of modern(label, method, params, { url }))
     if (message['id'] === 1) return (message['result'] ?? message) as JsonObject;
   throw new Error('no answer');
 }
@@ -148,7 +159,12 @@ it.each(['legacy', 'modern'])(
     ends.push(() => given.abort());
     const notifications = { taskIds: [taskId as string, 'another'] };
     const told: JsonObject[] = [];
-    for await (const message of modern(label, 'subscriptions/listen', { notifications }, given.signal)) {
+    for await (const message of modern(
+      label,
+      'subscriptions/listen',
+      { notifications },
+      { signal: given.signal },
+    )) {
       told.push(message);
       const params = message['params'] as JsonObject;
       expect(params['_meta']).toMatchObject({ [`${PREFIX}/subscriptionId`]: 1 });
@@ -197,4 +213,15 @@ it('A stream of tasks is for clients that declare them', async () => {
   });
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error: { code: -32021 } });
+});
+
+it('The configuration says when a call becomes a task', async () => {
+  const read = (after: unknown) =>
+    readConfig({ mcpServers: {}, serve: { tasks: { after } } }, { env: {}, base: '/' });
+  expect(read(5).serve).toEqual({ tasks: { after: 5 } });
+  expect(() => read(0)).toThrow(/serve\.tasks\.after/);
+  const quick = await serve(servers.host, { port: 0, auth: 'none', tasks: { after: 1 } });
+  ends.push(() => quick.close());
+  const slow = { name: 'slow', arguments: { steps: 40, delay: 50 } };
+  expect(await answered('plain', 'tools/call', slow, quick.url)).toMatchObject({ resultType: 'task' });
 });
