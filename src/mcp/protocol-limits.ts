@@ -30,7 +30,7 @@ export const TTL_MAX = 24 * 60 * 60 * 1000;
 export const IN_FLIGHT_MAX = 64;
 /** Requests that wait for a place. */
 export const QUEUE_MAX = 1024;
-/** Requests of one server to us that we work on at a time. */
+/** Requests of one server to us that we work on at a time, for each of our requests. */
 export const SERVER_REQUESTS_MAX = 8;
 /** Answers of ours to one server that are on their way at a time; to more of its requests it gets none. */
 export const REPLIES_MAX = 64;

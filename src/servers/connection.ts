@@ -64,6 +64,8 @@ export class Connection {
       return await peer.request(method, params, options);
     } catch (error) {
       const { signal } = options;
+      // It says whether the server has seen the request.
+      if (error instanceof MidspanError && error.code === 'cancelled') throw error;
       // The repair serves others too, and goes on.
       await untilAbort(this.recover(error, session), signal, () => cancelled(peer.label, method, false));
       return peer.request(method, params, options);

@@ -124,6 +124,17 @@ export function expired(
   });
 }
 
+/** It waited behind others, which run one by one because the server does not say what its questions are about. */
+export function outOfTurn(label: string, method: string, { timeout }: RequestOptions): MidspanError {
+  return new MidspanError({
+    code: 'timeout',
+    label,
+    what: `${method} waited ${timeout} ms for its turn: this server asks questions, so calls run one at a time`,
+    next: 'Try again later, or set "isolation" in its configuration, so that others need not be waited for',
+    data: { sent: false },
+  });
+}
+
 /** The server broke the protocol. */
 export function broken(label: string, what: string, cause?: MidspanError): MidspanError {
   const next = cause?.next ?? 'Report this to the author of the server';

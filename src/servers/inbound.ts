@@ -26,22 +26,27 @@ export interface Asker {
 /** One of our requests that a question may be about. Its clock stands still while the question is open. */
 export interface Running {
   readonly asker: Asker | undefined;
+  /** Questions about it that are open. */
+  readonly questions: number;
   hold(question: AbortController): void;
   release(question: AbortController): void;
 }
 
+/** Whom a question is for: the one request that it can be about, or why there is none. */
+export type Meant =
+  | Running
+  /** `among`: everybody who could have been meant, where that is why. */
+  | { unclear: string; among: Asker[] };
+
 export interface InboundOptions {
   label: string;
   /**
-   * The request that a question is about; undefined when that cannot be told. It may take until others have ended.
-   * @param open how many questions are open that nothing is known of.
+   * It may take until others have ended.
+   * @param open how many questions are open of which nothing is known.
    */
-  about: (
-    origin: RequestId | undefined,
-    open: () => number,
-  ) => Running | undefined | Promise<Running | undefined>;
-  /** Everybody who could have been meant. */
-  askers: () => Asker[];
+  about: (origin: RequestId | undefined, params: JsonObject, open: () => number) => Meant | Promise<Meant>;
+  /** A request waits for its client from now on. */
+  held: () => void;
   reply: (reply: JsonObject) => Promise<void>;
   warning: (message: string) => void;
 }
@@ -70,17 +75,29 @@ export class Inbound {
     const refuse = (code: number, message: string): Promise<void> => reply({ id, error: { code, message } });
     if (method === 'ping') return reply({ id, result: {} });
     if (this.#open.has(id)) return refuse(INVALID_REQUEST, 'a request with this id is open already');
-    if (this.#open.size >= SERVER_REQUESTS_MAX) return refuse(TOO_MANY_REQUESTS, 'too many requests at once');
     if (!serverRequests.has(method)) return refuse(METHOD_NOT_FOUND, `unknown method ${name}`);
+    if (this.#unclear >= SERVER_REQUESTS_MAX) return refuse(TOO_MANY_REQUESTS, 'too many requests at once');
     const question = new AbortController();
     this.#open.set(id, question);
     this.#unclear += 1;
-    const told = this.#options.about(origin, () => this.#unclear);
-    const running = told instanceof Promise ? await told : told;
+    const told = this.#options.about(origin, params, () => this.#unclear);
+    const meant = told instanceof Promise ? await told : told;
     this.#unclear -= 1;
-    running?.hold(question);
+    const running = 'unclear' in meant ? undefined : meant;
+    // For each request of ours, so that what is open for one client takes no place of another's.
+    if (running !== undefined && running.questions >= SERVER_REQUESTS_MAX) {
+      this.#open.delete(id);
+      return refuse(TOO_MANY_REQUESTS, 'too many requests at once');
+    }
+    if (running !== undefined) {
+      running.hold(question);
+      this.#options.held();
+    }
     try {
-      const result = await this.#answer(running?.asker, method, params, question.signal);
+      const result =
+        'unclear' in meant
+          ? this.#decline(method, meant)
+          : await this.#answer(meant, method, params, question.signal);
       if (!question.signal.aborted) await reply({ id, result });
     } catch (error) {
       const code = error instanceof Refusal ? error.code : INTERNAL_ERROR;
@@ -100,21 +117,18 @@ export class Inbound {
     for (const question of this.#open.values()) question.abort();
   }
 
-  async #answer(
-    asker: Asker | undefined,
-    method: string,
-    params: JsonObject,
-    signal: AbortSignal,
-  ): Promise<JsonObject> {
+  #answer({ asker }: Running, method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    if (signal.aborted) throw new Error('the question was taken back');
     if (asker !== undefined) return asker.answer(method, params, signal);
-    const { label, askers, warning } = this.#options;
-    const candidates = askers();
-    for (const candidate of candidates) {
-      candidate.note(
-        `${label} asked for input (${method}) while several calls were running; nobody could tell which of them it was about, so it was declined`,
-      );
-    }
-    if (candidates.length === 0) warning(`asked for input (${method}) outside of any call; it was declined`);
+    throw new Refusal(METHOD_NOT_FOUND, `${method} is answered only while a call runs`);
+  }
+
+  /** Nobody is asked what may be meant for somebody else. */
+  #decline(method: string, { unclear, among }: { unclear: string; among: Asker[] }): JsonObject {
+    const { label, warning } = this.#options;
+    const what = `asked for input (${method}) ${unclear}`;
+    for (const asker of among) asker.note(`${label} ${what}, so it was declined`);
+    warning(`${what}; it was declined`);
     if (method === 'elicitation/create') return { action: 'decline' };
     throw new Refusal(METHOD_NOT_FOUND, `${method} is answered only while a call runs`);
   }

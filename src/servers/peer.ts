@@ -6,29 +6,43 @@ import { performance } from 'node:perf_hooks';
 import { MidspanError, messageOf } from '../errors.ts';
 import { NOTICE_MS } from '../mcp/limits.ts';
 import { IN_FLIGHT_MAX, NOTIFICATIONS_PER_SECOND, QUEUE_MAX, REPLIES_MAX } from '../mcp/protocol-limits.ts';
-import { INVALID_PARAMS, readMessage } from '../mcp/message.ts';
+import { INVALID_PARAMS, isObject, readMessage } from '../mcp/message.ts';
+import { RELATED_TASK } from '../mcp/tasks.ts';
 import { safeText } from '../mcp/text.ts';
 import { Stop } from './abort.ts';
-import { broken, cancelled, expired, failure, outcomeUnknown, rpcFailure, unsent } from './failure.ts';
+import {
+  broken,
+  cancelled,
+  expired,
+  failure,
+  outcomeUnknown,
+  outOfTurn,
+  rpcFailure,
+  unsent,
+} from './failure.ts';
 import { Inbound } from './inbound.ts';
+import { Left } from './left.ts';
 import { HttpStatusError } from './http-error.ts';
 import { RateLimit } from './rate.ts';
 import { Pending } from './request.ts';
 import { redactedError } from './secrets.ts';
 import type { Channel, SendOptions, Sent } from './channel.ts';
+import type { Meant } from './inbound.ts';
 import type { RequestOptions } from './request.ts';
 import type { Redact } from './secrets.ts';
+import type { Owner } from './server.ts';
 import type { Answer, Codec } from '../mcp/codec.ts';
 import type { Message, RequestId, RpcErrorObject } from '../mcp/message.ts';
 import type { JsonObject } from '../types.ts';
 
-/** Whatever ends one of our requests. */
-type Answering = Message & { kind: 'result' | 'error' | 'malformed' };
-
-/** How long a server may still ask about a call that was given up, unless it answers it. Milliseconds. */
-const GHOST_HOLDS = 10_000;
 /** How long a question may wait until it is clear what it is about. Milliseconds. */
 const UNCLEAR_MAX = 60_000;
+
+/** How long requests wait for one that waits for its client, where they could not be told apart. Milliseconds. */
+const HELD_PATIENCE = 2_000;
+
+/** Whatever ends one of our requests. */
+type Answering = Message & { kind: 'result' | 'error' | 'malformed' };
 
 export interface PeerEvents {
   notification: (method: string, params: JsonObject) => void;
@@ -49,14 +63,14 @@ export class Peer {
   readonly #queue: Pending[] = [];
   readonly #inbound: Inbound;
   readonly #rate = new RateLimit(NOTIFICATIONS_PER_SECOND);
+  readonly #left = new Left();
   #nextId = 1;
   #inFlight = 0;
-  #replies = 0;
-  #isSerial = false;
-  /** Calls that were given up, and that the server may still ask about. */
-  readonly #ghosts = new Map<RequestId, { at: number; principal: string | undefined }>();
+  /** The server has asked something, and not said which request it is about. */
+  #oneByOne = false;
   /** Questions that wait for calls to end. */
   readonly #unclear = new Set<() => void>();
+  #replies = 0;
   #ended: MidspanError | undefined;
 
   constructor(label: string, channel: Channel, codec: Codec, events: PeerEvents) {
@@ -66,8 +80,8 @@ export class Peer {
     this.#events = events;
     this.#inbound = new Inbound({
       label,
-      about: (origin, open) => this.#about(origin, open),
-      askers: () => this.#asking().flatMap((entry) => entry.options.asker ?? []),
+      about: (origin, params, open) => this.#about(origin, params, open),
+      held: () => this.#held(),
       reply: (reply) => this.#reply(reply),
       warning: events.warning,
     });
@@ -108,7 +122,7 @@ export class Peer {
         expired: (over) => this.#expire(entry, over),
         aborted: () => this.#abort(entry),
       });
-      if (options.stream !== undefined || this.#hasRoom) this.#transmit(entry);
+      if (options.stream !== undefined || this.#mayGo(entry)) this.#transmit(entry);
       else if (this.#queue.length < QUEUE_MAX) this.#queue.push(entry);
       else
         this.#settle(
@@ -171,13 +185,28 @@ export class Peer {
 
   // ---- out ----
 
-  /** A server that asks over one stream for all is given one request at a time, so that it is clear what it asks about. */
-  get #hasRoom(): boolean {
-    if (!this.#isSerial) return this.#inFlight < IN_FLIGHT_MAX;
-    // Those that wait for their clients are not waited for.
-    return ![...this.#pending.values()].some(
-      ({ options, isHeld }) => options.stream === undefined && !isHeld,
-    );
+  /**
+   * Requests that a question can be about go one by one where it would not be clear which of them it is about. One that waits
+   * for its client is not waited for long: that may be for ever. The same client is asked either way.
+   */
+  #mayGo(entry: Pending): boolean {
+    if (this.#inFlight >= IN_FLIGHT_MAX) return false;
+    if (!this.#oneByOne || !entry.takesTurns) return true;
+    const { owner } = entry.options;
+    const now = performance.now();
+    for (const other of this.#pending.values()) {
+      if (!other.takesTurns) continue;
+      const isMine = owner !== undefined && isSameOwner(other.options.owner, owner);
+      if (!other.isHeld || (!isMine && now - other.heldAt < HELD_PATIENCE)) return false;
+    }
+    return true;
+  }
+
+  /** A request waits for its client from now on. */
+  #held(): void {
+    this.#next();
+    // Timers may be a little early.
+    if (this.#oneByOne) setTimeout(() => this.#next(), HELD_PATIENCE + 10).unref();
   }
 
   #transmit(entry: Pending): void {
@@ -291,7 +320,7 @@ export class Peer {
       return void this.#reply({ id: message.asked, error });
     }
     // A late answer to a request that was given up is expected; an answer to a request that never was is not.
-    if (typeof id === 'number' && id > 0 && id < this.#nextId) return void this.#ghosts.delete(id);
+    if (typeof id === 'number' && id > 0 && id < this.#nextId) return this.#left.answered(id);
     if (id !== undefined)
       return warning(
         `answered a request that was never made (id ${safeText(JSON.stringify(id).slice(0, 200), 100)})`,
@@ -319,10 +348,16 @@ export class Peer {
 
   /** Who hears what is logged: the request on whose stream it came, or the only one that it can be about. */
   #logOf(origin: RequestId | undefined): ((params: JsonObject) => void) | undefined {
-    if (origin !== undefined) return this.#pending.get(origin)?.options.log;
+    if (origin !== undefined) {
+      const entry = this.#pending.get(origin);
+      // What was logged about one client's request is not for others, though that one does not listen.
+      const isPrivate = entry === undefined || entry.options.owner !== undefined;
+      return entry?.options.log ?? (isPrivate ? unheard : undefined);
+    }
     const calls = this.#asking();
     const about = this.codec.logsOnRequest ? calls.filter(({ options }) => options.log !== undefined) : calls;
-    return about.length === 1 ? about[0]?.options.log : undefined;
+    const [only] = about;
+    return about.length === 1 && !this.#left.byOthers(only?.options.owner) ? only?.options.log : undefined;
   }
 
   /** Each request in flight has its share. */
@@ -351,65 +386,58 @@ export class Peer {
   }
 
   /**
-   * The request that a question is about: the one on whose stream it came, or the only call there is. Where there are several,
-   * the others are let come to their end, since the one that is asked about waits for its answer; and from then on this
-   * server is given one call at a time.
+   * The request that a question is about: the one on whose stream it came, the one that waits for the task that it names, or the
+   * only one that there is. From then on they run one by one.
    */
-  #about(
-    origin: RequestId | undefined,
-    open: () => number,
-  ): Pending | undefined | Promise<Pending | undefined> {
-    if (origin !== undefined) return this.#pending.get(origin);
-    if (this.#asking().length === 0 || this.#isHaunted()) return undefined;
-    this.#isSerial = true;
-    const only = this.#onlyCandidate();
-    return only ?? this.#onlyCall(open);
+  #about(origin: RequestId | undefined, params: JsonObject, open: () => number): Meant | Promise<Meant> {
+    if (origin !== undefined)
+      return this.#pending.get(origin) ?? { unclear: 'about a request that has ended', among: [] };
+    const asking = this.#asking();
+    const related = isObject(params._meta) ? params._meta[RELATED_TASK] : undefined;
+    if (isObject(related)) {
+      const isMeant = ({ method, params: { taskId } }: Pending): boolean =>
+        method === 'tasks/result' && taskId === related.taskId;
+      return asking.find(isMeant) ?? { unclear: 'about a task that nobody waits for', among: [] };
+    }
+    this.#oneByOne = true;
+    return this.#candidate() ?? this.#last(open);
   }
 
   /**
-   * The call that a question must be about. One that waits for an answer already asks nothing more, as far as calls of the
-   * same client are concerned, who would be asked either way; it is never taken for a call of another client.
+   * The call that a question must be about, or why that cannot be told; undefined where it will be clear when others have
+   * ended: the one that is asked about waits for its answer. That holds for calls of one principal alone, since a server
+   * need not wait. Of one client's calls those that wait for it already are left out, since it is asked either way.
    */
-  #onlyCandidate(): Pending | undefined {
+  #candidate(): Meant | undefined {
     const asking = this.#asking();
-    if (asking.length === 1) return asking[0];
-    const owner = asking[0]?.options.owner;
-    const isOf = ({ options }: Pending): boolean =>
-      options.owner?.client === owner?.client && options.owner?.principal === owner?.principal;
-    if (owner === undefined || !asking.every(isOf)) return undefined;
-    const free = asking.filter(({ isHeld }) => !isHeld);
+    const [first] = asking;
+    const owner = first?.options.owner;
+    if (first === undefined || this.#left.byOthers(owner)) return unclear(asking, first !== undefined);
+    if (asking.length === 1) return first;
+    if (asking.some(({ options }) => options.owner?.principal !== owner?.principal)) return unclear(asking);
+    const isOneClient =
+      owner !== undefined && asking.every(({ options }) => isSameOwner(options.owner, owner));
+    const free = isOneClient ? asking.filter(({ isHeld }) => !isHeld) : asking;
     return free.length === 1 ? free[0] : free.length === 0 ? asking.at(-1) : undefined;
   }
 
-  /**
-   * Whether a question may be about a call that nobody waits for any more, of somebody else than those who wait: then nobody
-   * is to be asked.
-   */
-  #isHaunted(): boolean {
-    const principals = new Set(this.#asking().map(({ options }) => options.owner?.principal));
-    for (const [id, { at, principal }] of this.#ghosts) {
-      if (performance.now() - at > GHOST_HOLDS) this.#ghosts.delete(id);
-      else if (principals.size !== 1 || !principals.has(principal)) return true;
-    }
-    return false;
-  }
-
-  /** The one call that is left; undefined when as many questions are open as calls run, so that none of them can end. */
-  #onlyCall(open: () => number): Promise<Pending | undefined> {
+  /** The one call that is left, unless as many questions are open as calls run, so that none of them can end. */
+  #last(open: () => number): Promise<Meant> {
     return new Promise((resolve) => {
-      const look = (): void => {
-        const only = this.#onlyCandidate();
-        // Those that wait for their clients end when these like.
-        const isStuck = this.#isHaunted() || open() >= this.#asking().filter(({ isHeld }) => !isHeld).length;
-        if (only === undefined && !isStuck && this.#ended === undefined) return;
+      const tell = (meant: Meant): void => {
         this.#unclear.delete(look);
         clearTimeout(timer);
-        resolve(isStuck ? undefined : only);
+        resolve(meant);
       };
-      const timer = setTimeout(() => {
-        this.#unclear.delete(look);
-        resolve(undefined);
-      }, UNCLEAR_MAX).unref();
+      const look = (): void => {
+        const asking = this.#asking();
+        const candidate = this.#candidate();
+        // Those that wait for their clients end when these like.
+        const isStuck = open() >= asking.filter(({ isHeld }) => !isHeld).length;
+        if (candidate !== undefined) tell(candidate);
+        else if (isStuck) tell(unclear(asking));
+      };
+      const timer = setTimeout(() => tell(unclear(this.#asking())), UNCLEAR_MAX).unref();
       this.#unclear.add(look);
       for (const each of this.#unclear) each();
     });
@@ -423,8 +451,14 @@ export class Peer {
 
   #expire(entry: Pending, over: boolean): void {
     const { method, options, state } = entry;
+    const waitedForTurn = state === 'waiting' && this.#oneByOne && entry.takesTurns;
     this.#giveUp(entry, 'timed out');
-    this.#settle(entry, expired(this.label, method, options, over, state === 'sent'));
+    this.#settle(
+      entry,
+      waitedForTurn
+        ? outOfTurn(this.label, method, options)
+        : expired(this.label, method, options, over, state === 'sent'),
+    );
   }
 
   #abort(entry: Pending): void {
@@ -436,10 +470,10 @@ export class Peer {
   /** Tells the server that nobody waits any more. */
   #giveUp(entry: Pending, reason: string): void {
     if (entry.state !== 'sent') return;
-    const { exchange } = entry;
+    const { exchange, asker } = entry;
     entry.exchange = undefined;
-    if (entry.asker !== undefined && !this.channel.perRequestStream && this.codec.serverRequests.size > 0)
-      this.#ghosts.set(entry.id, { at: performance.now(), principal: entry.options.owner?.principal });
+    if (asker !== undefined && this.codec.serverRequests.size > 0)
+      this.#left.add(entry.id, entry.options.owner);
     const byClosing = this.codec.cancelByClosing && this.channel.perRequestStream;
     if (!byClosing && entry.options.uncancellable !== true) {
       void this.notify('notifications/cancelled', { requestId: entry.id, reason });
@@ -459,8 +493,18 @@ export class Peer {
     for (const look of this.#unclear) look();
     if (!counted) return;
     this.#inFlight -= 1;
-    const next = this.#hasRoom ? this.#queue.shift() : undefined;
-    if (next !== undefined) this.#transmit(next);
+    if (this.#queue.length > 0) this.#next();
+  }
+
+  /** Sends those that wait no longer, in their order. */
+  #next(): void {
+    for (let place = 0; place < this.#queue.length && this.#inFlight < IN_FLIGHT_MAX;) {
+      const entry = this.#queue[place] as Pending;
+      if (this.#mayGo(entry)) {
+        this.#queue.splice(place, 1);
+        this.#transmit(entry);
+      } else place += 1;
+    }
   }
 
   /** Ends what waits, with `reason`. The channel itself stays open. */
@@ -486,4 +530,24 @@ export class Peer {
   #broken({ method }: Pending, problem: string): MidspanError {
     return broken(this.label, `the server answered ${method} with ${this.#events.redact(problem)}`);
   }
+}
+
+/** Why nobody is asked: several calls may be meant, none, or one that was given up. */
+function unclear(asking: readonly Pending[], given = false): Meant {
+  const among = asking.flatMap(({ asker }) => asker ?? []);
+  if (asking.length === 0) return { unclear: 'outside of any call', among };
+  return given
+    ? { unclear: "when it might have been about somebody else's call that was given up", among }
+    : {
+        unclear: 'while several calls were running, and nobody could tell which of them it was about',
+        among,
+      };
+}
+
+function isSameOwner(one: Owner | undefined, other: Owner): boolean {
+  return one?.principal === other.principal && one.client === other.client;
+}
+
+function unheard(): void {
+  // Nobody listens.
 }

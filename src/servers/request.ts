@@ -1,5 +1,6 @@
 /** One request of ours while it waits for its answer: its time, its progress, and the questions that the server has about it. */
 import { NOTIFICATION_TEXT_MAX } from '../mcp/protocol-limits.ts';
+import { performance } from 'node:perf_hooks';
 import { MidspanError } from '../errors.ts';
 import { onAbort, type Stop } from './abort.ts';
 import { RequestClock } from './clock.ts';
@@ -52,6 +53,8 @@ export class Pending implements Running {
   readonly #events: PendingEvents;
   readonly #clock: RequestClock | undefined;
   readonly #stopListening: (() => void) | undefined;
+  /** Questions that no stream tells the request of can be about it, so that it may have to run alone. */
+  readonly takesTurns: boolean;
   readonly #questions = new Set<AbortController>();
   #progress = -Infinity;
 
@@ -67,6 +70,8 @@ export class Pending implements Running {
     this.params = params;
     this.options = options;
     this.#events = events;
+    // What a server asks about a task names the task.
+    this.takesTurns = options.asker !== undefined && method !== 'tasks/result';
     const { signal, timeout, timeoutMax = timeout } = options;
     if (timeout !== 0) this.#clock = new RequestClock(timeout, timeoutMax, events.expired);
     if (signal !== undefined) this.#stopListening = onAbort(signal, events.aborted);
@@ -87,12 +92,20 @@ export class Pending implements Running {
     return seen;
   }
 
-  /** Whether a question about it is open. */
+  /** Whether it waits for its client. */
   get isHeld(): boolean {
     return this.#questions.size > 0;
   }
 
+  get questions(): number {
+    return this.#questions.size;
+  }
+
+  /** Since when it waits for its client, on the clock of `performance.now()`. */
+  heldAt = 0;
+
   hold(question: AbortController): void {
+    if (this.#questions.size === 0) this.heldAt = performance.now();
     this.#questions.add(question);
     this.#clock?.hold();
   }
