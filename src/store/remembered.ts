@@ -11,6 +11,7 @@ export interface StoredDecision {
 }
 
 export interface RememberedTable {
+  /** What another process was told counts within LOOKED_AT. */
   get(call: Pick<StoredDecision, 'label' | 'tool' | 'digest'>): StoredDecision | undefined;
   /** The last word counts. */
   set(decision: Omit<StoredDecision, 'at'>): void;
@@ -20,16 +21,22 @@ export interface RememberedTable {
   forget(label: string, tool?: string): number;
 }
 
+/** Every call asks, so that all words are kept in memory; those of other processes count this much later. Milliseconds. */
+export const LOOKED_AT = 1_000;
+
 export function rememberedTable(db: Sqlite, now: () => number): RememberedTable {
+  let known = new Map<string, StoredDecision>();
+  let looked = -Infinity;
+  const list = (): StoredDecision[] =>
+    db.all('SELECT * FROM remembered ORDER BY label, tool, at').map(decisionOf);
   return {
-    get({ label, tool, digest }) {
-      const row = db.get(
-        'SELECT * FROM remembered WHERE label = ? AND tool = ? AND digest = ?',
-        label,
-        tool,
-        digest,
-      );
-      return row && decisionOf(row);
+    get(call) {
+      const at = performance.now();
+      if (at - looked >= LOOKED_AT) {
+        known = new Map(list().map((decision) => [keyOf(decision), decision]));
+        looked = at;
+      }
+      return known.size === 0 ? undefined : known.get(keyOf(call));
     },
     set({ label, tool, digest, action, by }) {
       db.run(
@@ -41,17 +48,23 @@ export function rememberedTable(db: Sqlite, now: () => number): RememberedTable 
         now(),
         by ?? null,
       );
+      looked = -Infinity;
     },
-    list: () => db.all('SELECT * FROM remembered ORDER BY label, tool, at').map(decisionOf),
-    forget: (label, tool) =>
-      db.run(
+    list,
+    forget(label, tool) {
+      looked = -Infinity;
+      return db.run(
         'DELETE FROM remembered WHERE label = ? AND (? IS NULL OR tool = ?)',
         label,
         tool ?? null,
         tool ?? null,
-      ),
+      );
+    },
   };
 }
+
+const keyOf = ({ label, tool, digest }: Pick<StoredDecision, 'label' | 'tool' | 'digest'>): string =>
+  `${digest}\0${label}\0${tool}`;
 
 const decisionOf = (row: Row): StoredDecision => ({
   label: String(row['label']),

@@ -14,7 +14,7 @@ export interface PathOptions {
 }
 
 /** More text than any model writes into one call. */
-export const CHECKED_MAX = 1024 * 1024;
+export const CHECKED_MAX = 2 * 1024 * 1024;
 const DEPTH_MAX = 64;
 /** Of a whole text, or of a path. */
 const WHOLE_MAX = 4096;
