@@ -27,11 +27,12 @@ export class Lists {
 
   constructor(options: KeptListOptions & { toolsChanged: () => void; othersChanged: () => void }) {
     this.#options = options;
+    const others = new ChangeNotices(options.othersChanged, options.now);
     this.#notices = new Map([
       [TOOLS.changed, new ChangeNotices(options.toolsChanged, options.now)],
-      [PROMPTS.changed, new ChangeNotices(options.othersChanged, options.now)],
+      [PROMPTS.changed, others],
       // Templates are announced with resources.
-      [RESOURCES.changed, new ChangeNotices(options.othersChanged, options.now)],
+      [RESOURCES.changed, others],
     ]);
     this.#tools = new KeptList(TOOLS, options);
     this.#prompts = new KeptList(PROMPTS, options);
