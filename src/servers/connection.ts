@@ -7,9 +7,11 @@ import { codecFor } from '../mcp/codec.ts';
 import { sessionExpired } from '../mcp/legacy.ts';
 import { UNSUPPORTED_VERSION, isObject } from '../mcp/message.ts';
 import { commonVersion } from '../mcp/versions.ts';
+import { safeText } from '../mcp/text.ts';
 import { untilAbort } from './abort.ts';
 import { broken, cancelled, failure } from './failure.ts';
 import { readInfo, readOpening } from './info.ts';
+import { LEVELS, isAtLeast } from './log-level.ts';
 import type { Connected } from './connect.ts';
 import type { Peer } from './peer.ts';
 import type { RequestOptions } from './request.ts';
@@ -32,6 +34,8 @@ export class Connection {
   readonly #options: ConnectionOptions;
   #session = 0;
   #renewal: Promise<void> | undefined;
+  /** From which level on the server was told to log in this session; undefined: it was not. */
+  #level: string | undefined;
 
   constructor({ peer, info }: Connected, options: ConnectionOptions) {
     this.peer = peer;
@@ -47,6 +51,26 @@ export class Connection {
   /** Whether the server logs, as it says. */
   get logs(): boolean {
     return isObject(this.info.capabilities.logging);
+  }
+
+  /**
+   * Whether a server of the older era has yet to be told to log from that level on. One level holds for everybody, so it is the
+   * lowest that somebody listens from, and at least `info`.
+   */
+  logsLess(level: string): boolean {
+    if (this.peer.codec.logsOnRequest || !LEVELS.includes(level) || !this.logs) return false;
+    return this.#level === undefined || !isAtLeast(level, this.#level);
+  }
+
+  /** Never rejects. */
+  async logFrom(level: string): Promise<void> {
+    const { peer } = this;
+    this.#level = lowest(level);
+    try {
+      await this.request('logging/setLevel', { level: this.#level }, { timeout: this.#options.timeout });
+    } catch (error) {
+      this.#options.warning(`does not take a log level: ${safeText(failure(peer.label, error).what, 300)}`);
+    }
   }
 
   async request(method: string, params: JsonObject, options: RequestOptions): Promise<Answer> {
@@ -141,6 +165,7 @@ export class Connection {
       if (opened !== undefined) await peer.notify(opened, {});
       this.info = readInfo(read, peer, this.#options.warning);
       this.#session += 1;
+      this.#level = undefined;
       this.#options.renewed();
     } finally {
       this.#renewal = undefined;
@@ -156,4 +181,8 @@ export class Connection {
     }
     await peer.close(reason);
   }
+}
+
+function lowest(level: string): string {
+  return isAtLeast(level, 'info') ? 'info' : level;
 }

@@ -303,6 +303,8 @@ export class LiveServer implements Server {
       const connection = this.#connection ?? (await this.#usable(signal, timeout));
       const { settling } = this.#follows ?? {};
       if (settling !== undefined) await settling;
+      if (logLevel !== undefined && connection.logsLess(logLevel))
+        await untilAbort(connection.logFrom(logLevel), signal, () => cancelled(this.label, method, false));
       const capabilities = declared === undefined ? undefined : declaredTo(connection, declared);
       const asked =
         logLevel ??

@@ -1,5 +1,6 @@
 /** Many clients on one connection: what a server asks or says about the request of one never gets to another. */
 import { describe, expect, test } from 'vitest';
+import { isObject } from '../../src/mcp/message.ts';
 import type { RelayOptions, Server } from '../../src/servers/index.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { endpoint, legacy, methods } from './http-server.ts';
@@ -239,6 +240,60 @@ describe('over HTTP, where each request has a stream', () => {
     ]);
     expect([ada.logs, bob.logs]).toEqual([['of ada'], []]);
     expect(events.filter(({ type }) => type === 'log')).toEqual([]);
+  });
+
+  test('the server is told once to log from the lowest level that anybody listens from; each hears from its own', async () => {
+    let sessions = 0;
+    const { url, received } = await endpoint((each, answer) => {
+      const { message } = each;
+      switch (message.method) {
+        case 'initialize': {
+          const { protocolVersion } = message.params!;
+          const capabilities = { tools: {}, logging: {} };
+          sessions += 1;
+          return answer.json(
+            { result: { protocolVersion, capabilities, serverInfo: { name: 'raw' } } },
+            200,
+            { 'mcp-session-id': `s${sessions}` },
+          );
+        }
+        case 'logging/setLevel':
+          return answer.json({ result: {} });
+        case 'tools/call': {
+          if (
+            sessions === 1 &&
+            isObject(message.params!.arguments) &&
+            message.params!.arguments.again === true
+          )
+            return answer.plain(404);
+          const send = answer.stream();
+          for (const level of ['debug', 'info', 'error'])
+            send({ method: 'notifications/message', params: { level, data: level } });
+          send({ id: message.id, result: { content: [{ type: 'text', text: '1' }] } });
+          return answer.response.end();
+        }
+        default:
+          return legacy(each, answer);
+      }
+    });
+    const { server } = open(http('web', url, { era: 'legacy' }));
+    const logs: unknown[] = [];
+    for (const level of ['error', 'warning', 'debug', 'info', 'debug']) {
+      const ada = client('ada');
+      await ada.call(server, 'echo', {}, { logLevel: level });
+      logs.push(ada.logs);
+    }
+    const all = ['debug', 'info', 'error'];
+    expect(logs).toEqual([['error'], ['error'], all, ['info', 'error'], all]);
+    const levels = (): unknown[] =>
+      received
+        .filter(({ message }) => message.method === 'logging/setLevel')
+        .map(({ message }) => message.params?.level);
+    expect(levels()).toEqual(['info', 'debug']);
+    // A new session knows nothing of it.
+    await client('ada').call(server, 'echo', { again: true }, { logLevel: 'debug' });
+    await client('ada').call(server, 'echo', {}, { logLevel: 'debug' });
+    expect(levels()).toEqual(['info', 'debug', 'debug']);
   });
 
   test('trap 55: two clients that cancel at once end their own calls, each with one notice', async () => {
