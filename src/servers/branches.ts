@@ -9,6 +9,7 @@ import type { Era, JsonObject, ServerSpec } from '../types.ts';
 
 /** Connections of one server beside its first. */
 export const BRANCHES_MAX = 16;
+
 interface Branch {
   key: string;
   owner: Owner | undefined;
@@ -47,11 +48,14 @@ export class Branches {
   /** What the first connection declares. */
   #first: Declared;
   readonly #branches = new Map<string, Branch>();
+  /** Those that are being ended: they are there, too. */
+  #ending = 0;
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(options: BranchesOptions) {
     this.#options = options;
-    this.#host = declaredBy(options.own);
+    // Not without what only servers of the newer era are told.
+    this.#host = { capabilities: options.own, text: declaredBy(options.own).text };
     this.#first = this.#host;
   }
 
@@ -115,7 +119,7 @@ export class Branches {
       const idle = [...this.#branches.values()]
         .filter(({ running }) => running === 0)
         .sort((a, b) => a.usedAt - b.usedAt)[0];
-      if (idle === undefined) return undefined;
+      if (idle === undefined || this.#ending >= BRANCHES_MAX) return undefined;
       void this.#end(idle);
     }
     const server = open(declared.capabilities, owner !== undefined);
@@ -128,9 +132,11 @@ export class Branches {
     return branch;
   }
 
-  #end(branch: Branch): Promise<void> {
+  async #end(branch: Branch): Promise<void> {
     this.#branches.delete(branch.key);
-    return branch.server.close();
+    this.#ending += 1;
+    await branch.server.close();
+    this.#ending -= 1;
   }
 }
 

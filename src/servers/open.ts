@@ -301,7 +301,7 @@ export class LiveServer implements Server {
     const { signal, timeout = call, capabilities: declared, logLevel, onLog } = options;
     for (let last = false; ; last = true) {
       const connection = this.#connection ?? (await this.#usable(signal, timeout));
-      const { settling } = this.#follows ?? {};
+      const settling = this.#follows?.settling;
       if (settling !== undefined) await settling;
       if (logLevel !== undefined && connection.logsLess(logLevel))
         await untilAbort(connection.logFrom(logLevel), signal, () => cancelled(this.label, method, false));
@@ -479,8 +479,8 @@ export class LiveServer implements Server {
   /** Hears of changes from now on. A stream of an earlier session ends. */
   #listen(connection: Connection): void {
     this.#follows?.connected(connection);
-    // Changes of lists are heard of by the first connection.
-    if (this.#trunk !== undefined) return;
+    // Changes of lists are heard of by the first connection. On a GET stream come questions, too.
+    if (this.#trunk !== undefined && connection.peer.codec.changes !== 'get') return;
     this.#watching?.abort();
     const watching = new AbortController();
     this.#watching = watching;
@@ -490,6 +490,7 @@ export class LiveServer implements Server {
       signal: watching.signal,
       // A list that was there before the stream may have missed a change.
       established: (first) => {
+        if (this.#trunk !== undefined) return;
         if (!first || this.#lists.listed) this.#lists.changed();
         if (!first && connection.peer.codec.changes === 'get') this.#followed.gap();
       },

@@ -250,6 +250,48 @@ describe('over HTTP', () => {
     expect(ended?.headers['mcp-session-id']).toBe('s2');
   });
 
+  test('a question that comes on the stream of a session is heard on each of them, and goes to the one call that runs', async () => {
+    const streams = new Map<unknown, (message: JsonObject) => void>();
+    let sessions = 0;
+    let answered: ((answer: JsonObject) => void) | undefined;
+    const { url } = await endpoint((each, answer) => {
+      const { message, verb, headers } = each;
+      const session = headers['mcp-session-id'];
+      if (verb === 'GET') return void streams.set(session, answer.stream());
+      if (message.method === 'initialize')
+        return legacy(each, answer, { 'mcp-session-id': `s${(sessions += 1)}` });
+      if (verb !== 'POST') return legacy(each, answer);
+      if (message.method === undefined) {
+        answered?.(message);
+        return answer.plain(202);
+      }
+      if (message.method !== 'tools/call') return legacy(each, answer);
+      answered = ({ result }) =>
+        answer.json({ result: { content: [{ type: 'text', text: JSON.stringify(result) }] } });
+      return streams.get(session)?.({
+        id: 'q',
+        method: 'elicitation/create',
+        params: { message: `in ${String(session)}`, requestedSchema: { type: 'object', properties: {} } },
+      });
+    });
+    const { server } = open(http('web', url, { era: 'legacy' }));
+    for (const [capabilities, session] of [
+      [{ elicitation: { form: {}, url: {} } }, 's1'],
+      [FORMS, 's2'],
+    ] as const) {
+      await server.relay('completion/complete', {}, { capabilities }).catch(() => undefined);
+      await until(() => streams.has(session), 'the stream');
+      const asked: unknown[] = [];
+      const answer = { action: 'accept', content: { session } };
+      const onInput = async ({ params }: { params: JsonObject }): Promise<JsonObject> => {
+        asked.push(params.message);
+        return answer;
+      };
+      expect(await call(server, 'echo', { capabilities, onInput })).toEqual(answer);
+      expect(asked).toEqual([`in ${session}`]);
+    }
+  });
+
   test('trap 59: a modern server is told with each request, on the one connection that there is', async () => {
     const { url, received } = await endpoint((each, answer) => modern(each, answer));
     const { server } = open(http('web', url));
