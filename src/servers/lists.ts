@@ -27,12 +27,11 @@ export class Lists {
 
   constructor(options: KeptListOptions & { toolsChanged: () => void; othersChanged: () => void }) {
     this.#options = options;
-    const others = new ChangeNotices(options.othersChanged, options.now);
     this.#notices = new Map([
       [TOOLS.changed, new ChangeNotices(options.toolsChanged, options.now)],
-      [PROMPTS.changed, others],
+      [PROMPTS.changed, new ChangeNotices(options.othersChanged, options.now)],
       // Templates are announced with resources.
-      [RESOURCES.changed, others],
+      [RESOURCES.changed, new ChangeNotices(options.othersChanged, options.now)],
     ]);
     this.#tools = new KeptList(TOOLS, options);
     this.#prompts = new KeptList(PROMPTS, options);
@@ -84,7 +83,8 @@ export class Lists {
   changed(method?: string): void {
     for (const list of this.#all) if (method === undefined || list.kind.changed === method) list.stale();
     for (const [about, notices] of this.#notices)
-      if (method === undefined || method === about) notices.changed();
+      // Both of the others tell the same.
+      if (method === about || (method === undefined && about !== RESOURCES.changed)) notices.changed();
   }
 
   close(): void {
