@@ -5,6 +5,7 @@
 import { MidspanError } from '../errors.ts';
 import { codecFor } from '../mcp/codec.ts';
 import { afterDiscover, afterInitialize } from '../mcp/detect.ts';
+import { isObject } from '../mcp/message.ts';
 import { eraOf, latestVersion, versionsOf } from '../mcp/versions.ts';
 import { onAbort, untilAbort } from './abort.ts';
 import { failure, listed } from './failure.ts';
@@ -48,6 +49,8 @@ export async function connect(setup: ConnectSetup, known: Known, signal: AbortSi
 
 /** One more than any honest server needs; a server that sends us round in circles is refused. */
 const STEPS_MAX = 8;
+/** How long a server may take to answer a ping, before it is used without. Milliseconds. */
+const GREETED_WITHIN = 2_000;
 /** The first, one in another revision, and one after an error that asks for a repair. */
 const PROBES_MAX = 3;
 
@@ -234,9 +237,23 @@ class Attempt {
     }
     const codec = codecFor(agreed, identity);
     peer.codec = codec;
-    if (codec.opened !== undefined)
+    if (codec.opened !== undefined) {
       await untilAbort(peer.notify(codec.opened, {}), this.#signal, () => this.#givenUp());
+      if (isObject(identity.capabilities.roots)) await this.#greeted(peer);
+    }
     return { peer, info: readInfo(opening, peer, events.warning) };
+  }
+
+  /**
+   * Servers ask for roots as soon as they are told of them. What they ask before they answer a ping is about no call, and is not
+   * to be taken for a question about the first one.
+   */
+  async #greeted(peer: Peer): Promise<void> {
+    try {
+      await peer.request('ping', {}, { timeout: GREETED_WITHIN, signal: this.#signal, uncancellable: true });
+    } catch {
+      // It is as good as an answer, or the attempt fails with what comes next.
+    }
   }
 
   /** Sends the present codec's opening request and says what was seen. */

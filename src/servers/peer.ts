@@ -399,7 +399,8 @@ export class Peer {
         method === 'tasks/result' && taskId === related.taskId;
       return asking.find(isMeant) ?? { unclear: 'about a task that nobody waits for', among: [] };
     }
-    this.#oneByOne = true;
+    // What it asks of its own accord, as many ask for roots when they start, is about none of them.
+    if (asking.length > 0) this.#oneByOne = true;
     return this.#candidate() ?? this.#last(open);
   }
 

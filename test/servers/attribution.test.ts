@@ -1,4 +1,5 @@
 /** Many clients on one connection: what a server asks or says about the request of one never gets to another. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isObject } from '../../src/mcp/message.ts';
 import type { RelayOptions, Server } from '../../src/servers/index.ts';
@@ -119,6 +120,70 @@ describe('over stdio, where no question says which call it is about', () => {
     });
     await expect(hanging).rejects.toMatchObject({ code: 'timeout', data: { sent: true } });
     expect(await bob.call(server, 'count')).toBe(1);
+  });
+
+  test('whatever 32 clients do at once, none is asked what is about the call of another', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({ who: fc.nat(31), what: fc.constantFrom('ask', 'hang', 'sleep'), wait: fc.nat(20) }),
+          {
+            minLength: 60,
+            maxLength: 60,
+          },
+        ),
+        async (steps) => {
+          const { server } = asker();
+          await server.ready();
+          // Eight principals of four clients each.
+          const clients = Array.from({ length: 32 }, (_, index) => ({
+            name: `p${index % 8}`,
+            ...client(`p${index % 8}`),
+          }));
+          const outcomes = await Promise.allSettled(
+            steps.map(async ({ who, what, wait }, index) => {
+              const { name, call } = clients[who] as (typeof clients)[number];
+              const owner = { principal: name, client: `c${who}` };
+              const args = { message: `of ${name}`, milliseconds: wait };
+              const signal = what === 'hang' ? AbortSignal.timeout(wait) : undefined;
+              await new Promise((resolve) => {
+                setTimeout(resolve, index % 10);
+              });
+              const answer = await call(server, what, args, { owner, ...(signal && { signal }) });
+              return { name, what, answer };
+            }),
+          );
+          for (const { name, asked } of clients) expect(new Set([...asked, `of ${name}`]).size).toBe(1);
+          for (const outcome of outcomes) {
+            if (outcome.status === 'rejected') {
+              expect(outcome.reason).toMatchObject({ code: 'cancelled' });
+              continue;
+            }
+            const { name, what, answer } = outcome.value;
+            if (what === 'ask')
+              expect([{ action: 'accept', content: { who: name } }, { action: 'decline' }]).toContainEqual(
+                answer,
+              );
+          }
+          await server.close();
+        },
+      ),
+      { numRuns: 8 },
+    );
+  });
+
+  test("roots that a server asks for when it starts are nobody's, and calls go on side by side", async () => {
+    const { server, warnings } = asker(['--roots']);
+    const capabilities = { ...CAPABILITIES, roots: {} };
+    const [ada, bob] = [client('ada'), client('bob')];
+    expect(await ada.call(server, 'roots', {}, { capabilities })).toMatchObject({ code: -32601 });
+    expect([ada.asked, bob.asked]).toEqual([[], []]);
+    expect(warnings()).toEqual([expect.stringContaining('(roots/list) outside of any call')]);
+    const given = new AbortController();
+    const hanging = ada.call(server, 'hang', {}, { capabilities, signal: given.signal });
+    expect(await bob.call(server, 'count', {}, { capabilities })).toBe(1);
+    given.abort();
+    await expect(hanging).rejects.toMatchObject({ code: 'cancelled' });
   });
 
   test('a list does not wait for the turn of a call', async () => {
