@@ -22,8 +22,8 @@ export interface BranchesOptions {
   isolation: ServerSpec['isolation'];
   /** What the host declares for itself. */
   own: JsonObject;
-  /** @param isOwned it is nobody's but its owner's. */
-  open: (capabilities: JsonObject, isOwned: boolean) => LiveServer;
+  /** @param first whose request it is opened for. */
+  open: (place: Place, first: RelayOptions) => LiveServer;
   /** How long one that nothing runs on stays open. Milliseconds. */
   holds: number;
 }
@@ -38,6 +38,7 @@ interface Declared {
 export interface Place {
   key: string;
   declared: Declared;
+  /** Whose it is, where it is nobody else's. */
   owner: Owner | undefined;
 }
 
@@ -91,8 +92,12 @@ export class Branches {
    * Lets a request run on a connection of its kind, which is opened for it where there is none.
    * @returns undefined when there are too many, and all are in use.
    */
-  run<T>(place: Place, work: (server: LiveServer) => Promise<T>): Promise<T> | undefined {
-    const branch = this.#branches.get(place.key) ?? this.#open(place);
+  run<T>(
+    place: Place,
+    options: RelayOptions,
+    work: (server: LiveServer) => Promise<T>,
+  ): Promise<T> | undefined {
+    const branch = this.#branches.get(place.key) ?? this.#open(place, options);
     if (branch === undefined) return undefined;
     branch.running += 1;
     return work(branch.server).finally(() => {
@@ -113,7 +118,8 @@ export class Branches {
     await Promise.all([...this.#branches.values()].map((branch) => this.#end(branch)));
   }
 
-  #open({ key, declared, owner }: Place): Branch | undefined {
+  #open(place: Place, first: RelayOptions): Branch | undefined {
+    const { key, owner } = place;
     const { open, holds } = this.#options;
     if (this.#branches.size >= BRANCHES_MAX) {
       const idle = [...this.#branches.values()]
@@ -122,7 +128,7 @@ export class Branches {
       if (idle === undefined || this.#ending >= BRANCHES_MAX) return undefined;
       void this.#end(idle);
     }
-    const server = open(declared.capabilities, owner !== undefined);
+    const server = open(place, first);
     const branch: Branch = { key, owner, server, running: 0, usedAt: performance.now() };
     this.#branches.set(key, branch);
     this.#sweep ??= setInterval(() => {

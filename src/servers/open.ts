@@ -49,6 +49,8 @@ export interface Trunk {
   follows: boolean;
   /** `list_changed`. */
   changed: (method: string) => void;
+  /** The request of its only client, who is asked what is about no call: the roots, as soon as it is connected to. */
+  home: RelayOptions | undefined;
 }
 
 /** How long a connection that is to be opened anew waits for what it lists. Milliseconds. */
@@ -132,7 +134,7 @@ export class LiveServer implements Server {
         ? new Branches({
             isolation: spec.isolation,
             own: deps.capabilities,
-            open: (capabilities, isOwned) => this.#branch(capabilities, isOwned),
+            open: (place, first) => this.#branch(place, first),
             holds: this.#timing.branch,
           })
         : undefined;
@@ -211,7 +213,7 @@ export class LiveServer implements Server {
       this.#adopting = this.#adopt(place).finally(() => (this.#adopting = undefined));
       return this.relay(method, params, options);
     }
-    const relayed = this.#branches.run(place, (server) =>
+    const relayed = this.#branches.run(place, options, (server) =>
       this.#onBranch(server, place, method, params, options),
     );
     if (relayed !== undefined) return relayed;
@@ -277,8 +279,9 @@ export class LiveServer implements Server {
     await this.#start('restarting', 0).catch(() => undefined);
   }
 
-  #branch(capabilities: JsonObject, isOwned: boolean): LiveServer {
-    const { isolation: _own, ...spec } = this.spec;
+  #branch({ declared: { capabilities }, owner }: Place, first: RelayOptions): LiveServer {
+    const { isolation, ...spec } = this.spec;
+    const isOwned = owner !== undefined;
     // What was found of it need not be found again.
     if (this.info?.era === 'legacy' && (spec.era ?? 'auto') === 'auto') spec.era = 'legacy';
     const branch = new LiveServer(spec, { ...this.#deps, capabilities }, this.#channel, {
@@ -287,6 +290,7 @@ export class LiveServer implements Server {
       // Another session of the same process says nothing new; another process of nobody's does.
       follows: !isOwned && spec.transport.type === 'stdio',
       changed: (method) => this.#lists.changed(method),
+      home: isOwned && isolation === 'client' ? first : undefined,
     });
     branch.on((event) => {
       // Events are for everybody, and what one's own process logs is not.
@@ -428,6 +432,7 @@ export class LiveServer implements Server {
         notification: (method, params) => this.#notification(method, params),
         warning: this.#events.warning,
         redact: this.#redact,
+        home: this.#home(),
         closed: (reason, peer) => {
           if (this.#connection?.peer === peer) this.#lost(reason);
         },
@@ -463,6 +468,20 @@ export class LiveServer implements Server {
     }
     this.#verdict.keep(connected.info);
     return connection;
+  }
+
+  #home(): Questions | undefined {
+    const call = this.#trunk?.home;
+    if (call === undefined) return undefined;
+    const { capabilities } = this.#deps;
+    return new Questions({
+      label: this.label,
+      tool: undefined,
+      capabilities,
+      call,
+      asked: undefined,
+      now: this.#now,
+    });
   }
 
   #ready(connection: Connection): void {

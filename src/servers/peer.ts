@@ -27,7 +27,7 @@ import { RateLimit } from './rate.ts';
 import { Pending } from './request.ts';
 import { redactedError } from './secrets.ts';
 import type { Channel, SendOptions, Sent } from './channel.ts';
-import type { Meant } from './inbound.ts';
+import type { Asker, Meant, Running } from './inbound.ts';
 import type { RequestOptions } from './request.ts';
 import type { Redact } from './secrets.ts';
 import type { Owner } from './server.ts';
@@ -48,6 +48,8 @@ export interface PeerEvents {
   notification: (method: string, params: JsonObject) => void;
   warning: (message: string) => void;
   redact: Redact;
+  /** Who is asked what is about no call, where only one client could be meant. */
+  home?: Asker | undefined;
   /** The channel ended by itself. */
   closed: (reason: MidspanError, peer: Peer) => void;
 }
@@ -401,6 +403,7 @@ export class Peer {
     }
     // What it asks of its own accord, as many ask for roots when they start, is about none of them.
     if (asking.length > 0) this.#oneByOne = true;
+    else if (this.#events.home !== undefined) return new AtHome(this.#events.home);
     return this.#candidate() ?? this.#last(open);
   }
 
@@ -531,6 +534,17 @@ export class Peer {
   #broken({ method }: Pending, problem: string): MidspanError {
     return broken(this.label, `the server answered ${method} with ${this.#events.redact(problem)}`);
   }
+}
+
+/** Questions about no call have no clock that could stand still. */
+class AtHome implements Running {
+  readonly questions = 0;
+  readonly asker: Asker;
+  constructor(asker: Asker) {
+    this.asker = asker;
+  }
+  hold(): void {}
+  release(): void {}
 }
 
 /** Why nobody is asked: several calls may be meant, none, or one that was given up. */

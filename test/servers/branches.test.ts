@@ -186,6 +186,18 @@ describe('a server whose configuration keeps', () => {
     expect(await call(server, 'count', clients[0])).toBe(1);
   });
 
+  test('clients apart learns the roots of each as soon as it is connected to', async () => {
+    const { server, warnings } = asker({ isolation: 'client' }, ['--roots']);
+    const roots = (name: string): JsonObject => ({ roots: [{ uri: `file:///${name}` }] });
+    const seen = await Promise.all(
+      ['ada', 'bob'].map((name) =>
+        call(server, 'roots', { ...of(name, name, { roots: {} }), onInput: async () => roots(name) }),
+      ),
+    );
+    expect(seen).toEqual([roots('ada'), roots('bob')]);
+    expect(warnings()).toEqual([]);
+  });
+
   test('clients apart tells nobody else what the process of one logs', async () => {
     const { server, events } = asker({ isolation: 'client' });
     await Promise.all([
