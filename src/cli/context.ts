@@ -15,6 +15,8 @@ export interface Context {
   cwd: string;
   /** Aborts when the command should end. */
   signal: AbortSignal;
+  /** See Stop. */
+  lasts?: (onHangup: () => void) => void;
 }
 
 /** The options that every command has. */

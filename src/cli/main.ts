@@ -30,7 +30,9 @@ export async function start(process: NodeJS.Process): Promise<never> {
   const print = createPrinter(process.stdout, process.stderr, process.env);
   const stop = watchStop(process, print);
   const { stdin, stdout, env } = process;
-  const context = { print, stdin, stdout, env, cwd: process.cwd(), signal: stop.signal };
+  const { signal } = stop;
+  const lasts = (onHangup: () => void): void => stop.lasts(onHangup);
+  const context = { print, stdin, stdout, env, cwd: process.cwd(), signal, lasts };
   const code = await main(process.argv.slice(2), context);
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
   process.exit(stop.code() ?? code);

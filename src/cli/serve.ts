@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ServeSettings } from '../config/serve.ts';
 import { LOG_LEVELS, type LogLevel } from '../doors/observe/log.ts';
+import { messageOf } from '../errors.ts';
 import type { Config } from '../index.ts';
 import {
   asksFor,
@@ -13,6 +14,7 @@ import {
 } from './context.ts';
 import { EXIT } from './exit.ts';
 import { logPrinter } from './log.ts';
+import { watchFiles } from './reload.ts';
 
 interface ServeOptions extends CommonOptions {
   host?: string;
@@ -60,11 +62,15 @@ async function serve(context: Context, options: ServeOptions): Promise<number> {
   const doors = await import('../doors/index.ts');
   const store = storeOf(config);
   const asks = await asksFor(context, store, settings);
+  // Where nobody could answer for a client, servers are not told that somebody can.
+  const isAnswered = settings.answersWithin !== undefined || context.stdin.isTTY === true;
+  const others = isAnswered ? { asks } : {};
   const host = await openHost(config, {
     env,
     cwd,
     store,
-    asks,
+    ...others,
+    ...(!isAnswered && { answerable: {} }),
     startWithin: 0,
     lists: 'all',
     readResult: false,
@@ -88,7 +94,7 @@ async function serve(context: Context, options: ServeOptions): Promise<number> {
       await doors.servePipe(host, {
         input: stdin,
         output: stdout,
-        asks,
+        ...others,
         log,
         signal,
         ...(options.server !== undefined && { server: options.server }),
@@ -98,7 +104,7 @@ async function serve(context: Context, options: ServeOptions): Promise<number> {
     }
     const served = await doors.serve(host, {
       ...settings,
-      asks,
+      ...others,
       log,
       newToken: options.newToken === true,
       ...(config.path !== undefined && { folder: join(config.path, '..', '.midspan') }),
@@ -111,11 +117,30 @@ async function serve(context: Context, options: ServeOptions): Promise<number> {
         servers: served.servers(),
         ...(token !== undefined && { token }),
       });
-    else print.line(url);
+    else {
+      print.line(url);
+      if (token !== undefined) print.note(`The token of this gateway, which is shown this once: ${token}`);
+      print.note(
+        'Clients send it as `Authorization: Bearer <token>`. One server as it is: add its label to the address.',
+      );
+    }
+    const watching = watchFiles(filesOf(config), async () => {
+      try {
+        const next = await configOf(context, options);
+        await host.reload(next);
+        served.configure(settingsOf(next, options));
+        log('info', 'The configuration was read again');
+      } catch (error) {
+        log('error', `The configuration stays as it was: ${messageOf(error)}`);
+      }
+    });
+    context.lasts?.(() => watching.look());
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       else signal.addEventListener('abort', () => resolve(), { once: true });
     });
+    watching.close();
+    log('info', 'Ending: no more is taken, what runs may come to its end');
     await served.close();
     return EXIT.good;
   } finally {
@@ -124,6 +149,9 @@ async function serve(context: Context, options: ServeOptions): Promise<number> {
     if (store !== false) store.close();
   }
 }
+
+const filesOf = ({ path, trust: { lock } }: Config): string[] =>
+  [path, lock].flatMap((file) => (file === undefined ? [] : [file]));
 
 /** The command line wins. */
 function settingsOf({ serve: settings }: Config, options: ServeOptions): ServeSettings {

@@ -7,6 +7,8 @@ export interface Stop {
   readonly signal: AbortSignal;
   /** The exit code, once something has ended the command early. */
   code(): number | undefined;
+  /** For a command that lasts until it is ended: a signal is its usual end, and SIGHUP tells it to look at its configuration. */
+  lasts(onHangup: () => void): void;
 }
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -21,11 +23,15 @@ export function watchStop(
 ): Stop {
   const controller = new AbortController();
   let code: number | undefined;
+  let isLasting = false;
+  let hangup: (() => void) | undefined;
   for (const [name, exitCode] of Object.entries(SIGNALS)) {
     process.on(name, () => {
+      if (name === 'SIGHUP' && hangup !== undefined) return hangup();
       if (code !== undefined) process.exit(exitCode);
-      code = exitCode;
-      print.note(name === 'SIGINT' ? 'Canceling. Press Ctrl-C again to leave at once.' : 'Canceling.');
+      code = isLasting ? EXIT.good : exitCode;
+      if (!isLasting)
+        print.note(name === 'SIGINT' ? 'Canceling. Press Ctrl-C again to leave at once.' : 'Canceling.');
       controller.abort();
     });
   }
@@ -40,5 +46,12 @@ export function watchStop(
   const ignored = (): void => undefined;
   process.stdout.on('error', outEnded);
   process.stderr.on('error', ignored);
-  return { signal: controller.signal, code: () => code };
+  return {
+    signal: controller.signal,
+    code: () => code,
+    lasts(onHangup) {
+      isLasting = true;
+      hangup = onHangup;
+    },
+  };
 }

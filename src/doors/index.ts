@@ -18,6 +18,7 @@ import { type GatewayOptions, openGateway } from './mcp/gateway.ts';
 import { mcpDoor } from './mcp/http.ts';
 import { modernDoor } from './mcp/modern.ts';
 import { sealOf } from './mcp/seal.ts';
+import { sseDoor } from './mcp/sse.ts';
 import { serveStdio } from './mcp/stdio.ts';
 import { type Log, silent } from './observe/log.ts';
 import { observer } from './observe/observed.ts';
@@ -44,6 +45,8 @@ export interface Served {
   servers(): Record<string, string>;
   /** Set when it was made just now: it is nowhere else. */
   readonly token: string | undefined;
+  /** Other keys, limits, hosts and origins from now on; whoever is connected stays so. Where it listens stays as it is. */
+  configure(settings: ServeSettings): void;
   /** Takes no more, lets what runs come to its end within a time, and closes. The host stays open. */
   close(options?: { within?: number; signal?: AbortSignal }): Promise<void>;
 }
@@ -53,7 +56,7 @@ export interface Served {
  * @throws MidspanError `usage` when it cannot listen there; `config` when what it keeps cannot be read or written.
  */
 export async function serve(host: CoreHost, options: ServeOptions = {}): Promise<Served> {
-  const { host: bound = '127.0.0.1', port = PORT, auth = 'token', keys = [], log = silent } = options;
+  const { host: bound = '127.0.0.1', port = PORT, auth = 'token', log = silent } = options;
   const isLoopback = isThisMachine(new URL(`http://${bracketed(bound)}`));
   if (auth === 'none' && !isLoopback)
     throw new MidspanError({
@@ -71,22 +74,32 @@ export async function serve(host: CoreHost, options: ServeOptions = {}): Promise
   const gateway = openGateway(host, { ...gatewayOptions(options), sealKeys });
   const watch = observer({ transport: 'tcp', log, telemetry: await openTelemetry() });
   const mcp = mcpDoor({ seal: sealOf(sealKeys) });
+  const sse = options.sse === true ? sseDoor() : undefined;
+  const guardsOf = (settings: ServeSettings) => ({
+    hosts: hostsOf({
+      bound,
+      ...(settings.hosts && { hosts: settings.hosts }),
+      ...(settings.origins && { origins: settings.origins }),
+    }),
+    access: openAccess({
+      auth: settings.auth ?? 'token',
+      keys: settings.keys ?? [],
+      tokenDigest: () => file.tokenDigest(),
+    }),
+    limits: limitsOf(settings.limits ?? {}),
+    bodyMax: settings.limits?.body ?? BODY_MAX,
+  });
+  let guards = guardsOf({ ...options, auth });
   let isSettled = false;
   void host.settled().then(() => (isSettled = true));
   const states = (): Map<string, string> => new Map(host.servers().map(({ label, state }) => [label, state]));
   const carriers = new Map<string, Carrier>([['mcp', mcp.carry]]);
+  if (sse !== undefined) carriers.set('sse', sse.stream).set('messages', sse.messages);
   const listening = await listen({
     host: bound,
     port,
     listener: doorOf({
-      hosts: hostsOf({
-        bound,
-        ...(options.hosts && { hosts: options.hosts }),
-        ...(options.origins && { origins: options.origins }),
-      }),
-      access: openAccess({ auth, keys, tokenDigest: () => file.tokenDigest() }),
-      limits: limitsOf(options.limits ?? {}),
-      bodyMax: options.limits?.body ?? BODY_MAX,
+      guards: () => guards,
       carriers,
       endpoint(label) {
         const endpoint = gateway.endpoint(label);
@@ -107,12 +120,16 @@ export async function serve(host: CoreHost, options: ServeOptions = {}): Promise
           .filter(({ state }) => state !== 'disabled')
           .map(({ label }) => [label, `${url}/${encodeURIComponent(label)}`]),
       ),
+    configure(settings) {
+      guards = guardsOf({ ...settings, auth: typeof settings.auth === 'object' ? settings.auth : auth });
+    },
     async close({ within = DRAIN_WITHIN, signal } = {}) {
       listening.stop();
       mcp.drain();
       const limit = AbortSignal.timeout(within);
       await watch.idle(signal === undefined ? limit : AbortSignal.any([limit, signal]));
       mcp.close();
+      sse?.close();
       await listening.end();
     },
   };

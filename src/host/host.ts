@@ -10,7 +10,7 @@ import type { EraVerdicts, Owner, Server } from '../servers/server.ts';
 import type { UsageFile } from '../store/usage.ts';
 import { type Lock, readLock } from '../trust/lock/index.ts';
 import { labelsOf } from '../trust/policy/policy.ts';
-import type { Policy, ServerSpec, ToolResult } from '../types.ts';
+import type { JsonObject, Policy, ServerSpec, ToolResult } from '../types.ts';
 import { VERSION } from '../version.ts';
 import {
   type CallDeps,
@@ -50,6 +50,8 @@ export const JOIN_WITHIN = 30_000;
 export interface HostOptions {
   /** Who answers what servers ask. Default: nobody, so that everything is declined with a reason. */
   asks?: Asks;
+  /** MCP client capabilities that servers are told until their first client is known. Default: what `asks` can answer. */
+  answerable?: JsonObject;
   natives?: readonly NativeFunction[];
   /**
    * Whether the native function `read_result` is offered, through which a model reads what its API could not carry.
@@ -114,7 +116,7 @@ export class CoreHost {
     this.#members = new Members(this.#specs, {
       lists: options.lists ?? 'tools',
       clientInfo: options.clientInfo ?? { name: 'midspan', version: VERSION },
-      capabilities: ANSWERABLE,
+      capabilities: options.answerable ?? ANSWERABLE,
       verdicts: options.verdicts,
       admissions: this.#admissions,
       journal: options.journal,
@@ -217,12 +219,14 @@ export class CoreHost {
   }
 
   /**
-   * Goes over to another configuration and lock: servers that are configured as before go on as they are, others are ended,
+   * Goes over to another configuration, and to its lock as it is now: servers that are configured as before go on as they are, others are ended,
    * started, or reached anew, and what may be shown of each is judged by the new lock. Calls of a server that is ended
    * are not known to have run.
+   * @throws MidspanError where the lock cannot be read; then nothing has changed.
    */
-  async reload(config: Config, lock: Lock | undefined): Promise<void> {
+  async reload(config: Config): Promise<void> {
     if (this.#closed) return;
+    const lock = await lockOf(config);
     for (const message of config.warnings) this.#emit({ type: 'warning', message });
     this.#specs = config.servers;
     this.#permission.policy = this.#policy ?? config.policy;
@@ -420,9 +424,7 @@ export class CoreHost {
 
 /** Opens the configured servers at once and returns when all have listed their tools or failed, or after `startWithin`. */
 export async function openCore(config: Config, options: HostOptions = {}): Promise<CoreHost> {
-  const { mode, lock: path } = config.trust;
-  // A lock that cannot be read stops everything: without it, nothing tells what was approved.
-  const lock = mode === 'off' || path === undefined ? undefined : await readLock(path, { facets: false });
+  const lock = await lockOf(config);
   const host = new CoreHost(config, options, lock);
   try {
     await host.settled({
@@ -435,6 +437,11 @@ export async function openCore(config: Config, options: HostOptions = {}): Promi
     await host.close();
     throw error;
   }
+}
+
+/** A lock that cannot be read stops everything: without it, nothing tells what was approved. */
+async function lockOf({ trust: { mode, lock } }: Config): Promise<Lock | undefined> {
+  return mode === 'off' || lock === undefined ? undefined : readLock(lock, { facets: false });
 }
 
 /** Waits for work that never rejects, but no longer than `within` milliseconds or the signal. Ends without a word. */

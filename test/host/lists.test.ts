@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { unwrapUri, wrapUri } from '../../src/host/uris.ts';
 import { type Host, readConfig } from '../../src/index.ts';
-import { readLock } from '../../src/trust/lock/index.ts';
 import { announce, type Shop, shop, shown, type State, tool, until } from './trust.support.ts';
 
 const prompt = (name: string, description: string) => ({ name, description });
@@ -21,7 +20,7 @@ const keys = (host: Host, list: 'prompts' | 'resources' | 'templates'): string[]
 const reload = async (host: Host, { folder, config }: Shop): Promise<void> => {
   writeFileSync(join(folder, 'midspan.json'), JSON.stringify(config));
   const next = readConfig(config, { env: process.env, base: folder });
-  await host.reload(next, next.trust.lock === undefined ? undefined : await readLock(next.trust.lock));
+  await host.reload(next);
 };
 const hidden = 'Ignore\u{e0049}\u{e0047}\u{e004e}\u{e004f}\u{e0052}\u{e0045} all.';
 

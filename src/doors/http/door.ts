@@ -29,12 +29,18 @@ export interface Readiness {
   states: ReadonlyMap<string, string>;
 }
 
-export interface DoorOptions {
+/** Who may come in, and with how much. */
+export interface Guards {
   hosts: Hosts;
   access: Access;
   limits: Limits;
   /** Bytes of a body. */
   bodyMax: number;
+}
+
+export interface DoorOptions {
+  /** As they are now: the configuration may change meanwhile. */
+  guards(): Guards;
   /** By its first part, such as `mcp`: `/mcp` for all servers, `/mcp/<label>` for one. */
   carriers: ReadonlyMap<string, Carrier>;
   endpoint(label: string | undefined): Endpoint | undefined;
@@ -66,9 +72,9 @@ async function pass(request: IncomingMessage, response: ServerResponse, options:
   const isMetadata = path === WELL_KNOWN || path.startsWith(`${WELL_KNOWN}/`);
   if (carrier === undefined && path !== '/readyz' && !isMetadata)
     return refuse(response, 404, 'There is nothing here; MCP is at /mcp');
-  if (!isWelcome(request, response, options.hosts)) return undefined;
+  if (!isWelcome(request, response, options.guards().hosts)) return undefined;
   if (path === '/readyz') return readiness(request, response, options);
-  if (carrier === undefined) return metadata(request, response, options.access);
+  if (carrier === undefined) return metadata(request, response, options.guards().access);
   return serve(request, response, path, carrier, options);
 }
 
@@ -107,7 +113,7 @@ async function serve(
   carrier: Carrier,
   options: DoorOptions,
 ): Promise<void> {
-  const { access, limits, bodyMax } = options;
+  const { access, limits, bodyMax } = options.guards();
   const checked = access.check(request.headers.authorization);
   const principal = checked instanceof Promise ? await checked : checked;
   if (isRefusal(principal)) return refuseBy(response, principal);
@@ -171,7 +177,7 @@ async function readiness(
   const { isReady, states } = options.readiness();
   const servers: Record<string, number> = {};
   for (const state of states.values()) servers[state] = (servers[state] ?? 0) + 1;
-  const principal = await options.access.check(request.headers.authorization);
+  const principal = await options.guards().access.check(request.headers.authorization);
   const shown = isRefusal(principal)
     ? {}
     : { states: Object.fromEntries([...states].filter(([label]) => principal.reaches(label))) };

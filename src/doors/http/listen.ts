@@ -15,6 +15,9 @@ const LOOKED_AFTER = 5_000;
 /** Longer than what proxies and clients keep. Milliseconds. */
 const KEPT_ALIVE = 75_000;
 const HEADERS_MAX = 32 * 1024;
+/** What is answered must have left within this time once all ends, looked for this often. Milliseconds. */
+const FLUSHED_WITHIN = 500;
+const IDLE_LOOKED = 10;
 
 export interface Listening {
   /** Such as `http://127.0.0.1:7717`. */
@@ -70,8 +73,13 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     async end() {
       isStopping = true;
       server.close();
-      server.closeAllConnections();
+      // What was answered just now is still on its way.
+      const idle = setInterval(() => server.closeIdleConnections(), IDLE_LOOKED);
+      const rest = setTimeout(() => server.closeAllConnections(), FLUSHED_WITHIN);
+      server.closeIdleConnections();
       await closed;
+      clearInterval(idle);
+      clearTimeout(rest);
     },
   };
 }

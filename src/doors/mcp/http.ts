@@ -24,16 +24,18 @@ export interface McpDoor {
 export function mcpDoor({ seal }: { seal: Seal }): McpDoor {
   const modern = modernDoor({ seal });
   const legacy = legacyDoor();
+  let isDraining = false;
   return {
     modern,
     async carry(incoming) {
       const { request, response } = incoming;
-      if (request.method === 'POST') return post(incoming, modern, legacy);
+      if (request.method === 'POST') return post(incoming, modern, legacy, isDraining);
       if (request.method === 'GET') return legacy.get(incoming);
       if (request.method === 'DELETE') return legacy.delete(incoming);
       return refuse(response, 405, `${request.method} is not answered here`, { allow: 'GET, POST, DELETE' });
     },
     drain() {
+      isDraining = true;
       modern.drain();
       legacy.drain();
     },
@@ -43,13 +45,21 @@ export function mcpDoor({ seal }: { seal: Seal }): McpDoor {
   };
 }
 
-async function post(incoming: Incoming, modern: ModernDoor, legacy: LegacyDoor): Promise<void> {
+async function post(
+  incoming: Incoming,
+  modern: ModernDoor,
+  legacy: LegacyDoor,
+  isDraining: boolean,
+): Promise<void> {
   const { request, response } = incoming;
   if (!isJson(request)) return refuse(response, 415, 'The body must be application/json');
   if (!takesBoth(request))
     return refuse(response, 406, 'Accept must name application/json and text/event-stream');
   const body = bodyOf(incoming.body, response);
   if (body === undefined) return undefined;
+  // Answers and word of what is taken back still belong to what runs.
+  if (isDraining && (Array.isArray(body) || (isObject(body) && body['method'] !== undefined && 'id' in body)))
+    return refuse(response, 503, 'The gateway is ending', { 'retry-after': '5', connection: 'close' });
   if (Array.isArray(body)) return legacy.post(incoming, body);
   if (!isObject(body)) return refuse(response, 400, 'The body is not a JSON-RPC message');
   if (!isModern(body, request)) return legacy.post(incoming, body);
