@@ -122,10 +122,14 @@ function result(
     written.ttlMs = served.ttlMs ?? 0;
     written.cacheScope = served.cacheScope ?? 'private';
   }
-  written._meta = isObject(own._meta)
-    ? { ...unreserved(own._meta), [META.serverInfo]: serverInfo }
-    : { [META.serverInfo]: serverInfo };
+  written._meta = { ...metaOf(method, own), [META.serverInfo]: serverInfo };
   return written;
+}
+
+/** What servers write there under names of the protocol is about their hop alone; which stream has ended, we say ourselves. */
+function metaOf(method: string, { _meta: meta }: JsonObject): JsonObject {
+  if (!isObject(meta)) return {};
+  return method === 'subscriptions/listen' ? meta : unreserved(meta);
 }
 
 const questions = (requests: Readonly<Record<string, InputRequest>>): JsonObject =>

@@ -36,13 +36,12 @@ export function headerFault({ headers, version, method, params, mirrored }: Mirr
 const fault = (header: string): string => `The header ${header} does not say what the body says`;
 
 function says(header: string | string[] | undefined, value: Json | undefined): boolean {
-  if (value === undefined || value === null) return header === undefined;
+  const isNumber = typeof value === 'number' && Number.isSafeInteger(value);
+  // What a header cannot carry has none.
+  if (typeof value !== 'string' && typeof value !== 'boolean' && !isNumber) return header === undefined;
   if (typeof header !== 'string') return false;
   const read = readHeaderValue(header);
-  if (typeof value === 'string') return read === value;
-  if (typeof value === 'boolean') return read === String(value);
-  // Integers are compared as numbers; what a header cannot carry has none.
-  if (typeof value === 'number' && Number.isSafeInteger(value))
-    return read !== undefined && /^-?\d+(\.0+)?$/.test(read) && Number(read) === value;
-  return false;
+  if (!isNumber) return read === String(value);
+  // Integers are compared as numbers.
+  return read !== undefined && /^-?\d+(\.0+)?$/.test(read) && Number(read) === value;
 }

@@ -4,11 +4,13 @@ import { INVALID_REQUEST, PARSE_ERROR, isObject, readMessage } from '../../mcp/m
 import { JsonLimitError, parseJson } from '../../mcp/json.ts';
 import { META } from '../../mcp/modern.ts';
 import { latestVersion } from '../../mcp/versions.ts';
+import type { Owner } from '../../servers/server.ts';
 import type { Json, JsonObject } from '../../types.ts';
 import { refuse } from '../http/answers.ts';
 import type { Carrier, Incoming } from '../http/door.ts';
-import { type LegacyDoor, legacyDoor } from './legacy.ts';
+import { type LegacyDoor, legacyDoor, type SessionLimits } from './legacy.ts';
 import { type ModernDoor, modernDoor, type Sink } from './modern.ts';
+import { Parks, type ParksOptions } from './parks.ts';
 import { Reply } from './reply.ts';
 import type { Seal } from './seal.ts';
 
@@ -21,9 +23,22 @@ export interface McpDoor {
   close(): void;
 }
 
-export function mcpDoor({ seal }: { seal: Seal }): McpDoor {
-  const modern = modernDoor({ seal });
-  const legacy = legacyDoor();
+export interface McpDoorOptions {
+  seal: Seal;
+  /** How calls wait for their clients. */
+  parks?: ParksOptions;
+  /** How many sessions there are, and how long. */
+  sessions?: SessionLimits;
+  /** Hears of each session that has ended. */
+  onGone?: (owner: Owner) => void;
+}
+
+/** A client of the newer era that has heard nothing for so long is answered on a stream, which is kept open. Milliseconds. */
+export const SILENT_FOR = 15_000;
+
+export function mcpDoor({ seal, parks, sessions, onGone }: McpDoorOptions): McpDoor {
+  const modern = modernDoor({ seal, parks: new Parks(parks) });
+  const legacy = legacyDoor({ ...sessions, ...(onGone && { onGone }) });
   let isDraining = false;
   return {
     modern,
@@ -79,15 +94,18 @@ function modernRequest(
   const reply = new Reply(response);
   const left = new AbortController();
   let isAnswered = false;
+  const silent = setTimeout(() => reply.stream(), SILENT_FOR).unref();
   const sink: Sink = {
     notify: (json) => reply.event(json),
     end(json, status) {
       isAnswered = true;
+      clearTimeout(silent);
       reply.end(json, { status });
     },
   };
   // Closing the response is how clients of this era take a request back.
   response.once('close', () => {
+    clearTimeout(silent);
     if (!isAnswered) left.abort();
   });
   return modern.handle({

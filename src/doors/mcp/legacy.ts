@@ -6,7 +6,10 @@ import { eraOf } from '../../mcp/versions.ts';
 import type { Json } from '../../types.ts';
 import { refuse } from '../http/answers.ts';
 import type { Incoming } from '../http/door.ts';
-import { LegacySession, type Outlet } from './sessions.ts';
+import type { Owner } from '../../servers/server.ts';
+import type { Principal } from '../access/principal.ts';
+import type { Endpoint } from './endpoint.ts';
+import { ANSWER_WITHIN, LegacySession, type Outlet, type SessionOptions } from './sessions.ts';
 import { type Stream, Streams } from './streams.ts';
 
 /** Sessions at a time, of one principal and of all; the one that was quiet longest goes where another is opened. */
@@ -31,23 +34,48 @@ export interface LegacyDoor {
   close(): void;
 }
 
-/** @param now milliseconds on a clock that never goes back. */
-export function legacyDoor(now: () => number = () => performance.now()): LegacyDoor {
+export interface SessionLimits {
+  perPrincipal?: number;
+  max?: number;
+  /** How long a quiet one is kept, and how often they are looked at. Milliseconds. */
+  holds?: number;
+  lookedAfter?: number;
+  /** How long a client may take to answer a question. Milliseconds; default ANSWER_WITHIN. */
+  answerWithin?: number;
+}
+
+export interface LegacyDoorOptions extends SessionLimits {
+  /** Hears of each session that has ended. */
+  onGone?: (owner: Owner) => void;
+}
+
+export function legacyDoor({
+  perPrincipal = SESSIONS_PER_PRINCIPAL,
+  max = SESSIONS_MAX,
+  holds = SESSION_HOLDS,
+  lookedAfter = LOOKED_AFTER,
+  answerWithin = ANSWER_WITHIN,
+  onGone,
+}: LegacyDoorOptions = {}): LegacyDoor {
   const sessions = new Map<string, HttpSession>();
   let isDraining = false;
   const end = (session: HttpSession): void => {
     sessions.delete(session.id);
     session.close();
+    onGone?.({ principal: session.principal.id, client: session.id });
   };
   const sweep = setInterval(() => {
-    for (const session of sessions.values())
-      if (!session.isUsed && now() - session.usedAt > SESSION_HOLDS) end(session);
-  }, LOOKED_AFTER).unref();
+    const now = performance.now();
+    for (const session of sessions.values()) {
+      if (session.isUsed) session.usedAt = now;
+      else if (now - session.usedAt > holds) end(session);
+    }
+  }, lookedAfter).unref();
 
   /** The oldest of those that nothing runs in. False: none can go. */
   const makeRoom = (principal: string): boolean => {
     const own = [...sessions.values()].filter((session) => session.principal.id === principal);
-    if (own.length < SESSIONS_PER_PRINCIPAL && sessions.size < SESSIONS_MAX) return true;
+    if (own.length < perPrincipal && sessions.size < max) return true;
     const idle = own.filter(({ isUsed }) => !isUsed).sort((a, b) => a.usedAt - b.usedAt)[0];
     if (idle !== undefined) end(idle);
     return idle !== undefined;
@@ -61,8 +89,8 @@ export function legacyDoor(now: () => number = () => performance.now()): LegacyD
       return undefined;
     }
     const session = sessions.get(id);
-    // A session is known to its own principal and endpoint alone.
-    if (session?.principal.id !== principal.id || session.endpoint.label !== endpoint.label) {
+    // A session is known to its own principal and endpoint alone, and as long as that one may see what it could.
+    if (session === undefined || !session.isFor(principal, endpoint)) {
       refuse(response, 404, 'There is no such session (any more): `initialize` opens another');
       return undefined;
     }
@@ -71,7 +99,7 @@ export function legacyDoor(now: () => number = () => performance.now()): LegacyD
       refuse(response, 400, 'This MCP-Protocol-Version is not one of a session');
       return undefined;
     }
-    session.usedAt = now();
+    session.usedAt = performance.now();
     return session;
   };
 
@@ -80,11 +108,10 @@ export function legacyDoor(now: () => number = () => performance.now()): LegacyD
     if (isDraining)
       return refuse(response, 503, 'The gateway is ending', { 'retry-after': '5', connection: 'close' });
     if (!makeRoom(principal.id))
-      return refuse(response, 429, `The limit is ${SESSIONS_PER_PRINCIPAL} sessions at a time`, {
+      return refuse(response, 429, `The limit is ${perPrincipal} sessions at a time`, {
         'retry-after': '5',
       });
-    const session = new HttpSession(randomUUID(), endpoint, principal);
-    session.usedAt = now();
+    const session = new HttpSession({ id: randomUUID(), endpoint, principal, answerWithin });
     sessions.set(session.id, session);
     response.setHeader('mcp-session-id', session.id);
     await session.receive(message, incoming);
@@ -136,15 +163,23 @@ class HttpSession extends LegacySession {
   /** Of each request that runs. Those of one batch have one together. */
   readonly #byRequest = new Map<RequestId, Stream>();
   #own: Stream | undefined;
-  usedAt = 0;
+  /** When the client was heard of last. Milliseconds of `performance.now()`. */
+  usedAt = performance.now();
 
-  constructor(id: string, endpoint: LegacySession['endpoint'], principal: LegacySession['principal']) {
+  constructor(options: Omit<SessionOptions, 'outlet'>) {
     const outlet: Outlet = {
       send: (json, about) => this.#send(json, about),
       answer: (json, about) => this.#settled(about, json),
       drop: (about) => this.#settled(about, undefined),
     };
-    super({ id, endpoint, principal, outlet });
+    super({ ...options, outlet });
+  }
+
+  isFor(principal: Principal, endpoint: Endpoint): boolean {
+    const own = this.principal;
+    return (
+      own.id === principal.id && own.filter === principal.filter && this.endpoint.label === endpoint.label
+    );
   }
 
   /** Whether somebody listens, or a request runs. */
@@ -155,7 +190,10 @@ class HttpSession extends LegacySession {
   override async receive(message: Message, incoming?: Incoming): Promise<void> {
     if (incoming === undefined) return super.receive(message);
     const { response } = incoming;
-    if (message.kind === 'malformed') return refuseMessage(incoming, message);
+    if (message.kind === 'malformed') {
+      this.unread(message);
+      return refuseMessage(incoming, message);
+    }
     if (message.kind !== 'request') {
       await super.receive(message);
       response.writeHead(202, { 'content-length': 0 }).end();
@@ -181,6 +219,8 @@ class HttpSession extends LegacySession {
         ? readMessage(each)
         : ({ kind: 'malformed', id: undefined, problem: 'not an object' } as const),
     );
+    const broken = read.find((message) => message.kind === 'malformed');
+    if (broken !== undefined) return refuseMessage(incoming, broken);
     const requests = read.filter((message) => message.kind === 'request');
     const isClear = new Set(requests.map(({ id }) => id)).size === requests.length;
     if (!isClear || requests.some(({ id, method }) => this.#byRequest.has(id) || method === 'initialize'))
@@ -193,9 +233,7 @@ class HttpSession extends LegacySession {
     const stream = this.#open();
     stream.answerOn(response);
     for (const { id } of requests) this.#byRequest.set(id, stream);
-    await Promise.all(
-      read.filter(({ kind }) => kind !== 'malformed').map((message) => super.receive(message)),
-    );
+    await Promise.all(read.map((message) => super.receive(message)));
   }
 
   /** The stream on which what belongs to no request comes, or one that broke. */

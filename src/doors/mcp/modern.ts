@@ -26,7 +26,7 @@ import type { Endpoint } from './endpoint.ts';
 import { headerFault } from './headers.ts';
 import { type Listeners, listenersOf } from './listen.ts';
 import { type Call, Parks, type Turn } from './parks.ts';
-import type { Bound, Seal } from './seal.ts';
+import type { Bound, Seal, Sealed } from './seal.ts';
 
 /** Where the answer to one request goes: an HTTP response, or lines on a pipe. What comes after the client has gone is dropped. */
 export interface Sink {
@@ -196,17 +196,24 @@ class Turning implements Turn<Served> {
   }
 
   ask(requests: Record<string, InputRequest>, park: string): void {
-    const state = this.#deps.seal.close({ kind: 'park', park }, this.#bound);
-    this.#from.write({ kind: 'input', requests, state, digest: '' });
-    this.#over();
+    this.#write({ kind: 'input', requests, state: undefined, digest: '' }, { kind: 'park', park });
   }
 
   end(served: Served): void {
-    if (served.kind === 'input') {
-      const { state, digest } = served;
-      const sealed = this.#deps.seal.close({ kind: 'relay', state, digest }, this.#bound);
-      this.#from.write({ ...served, state: sealed });
-    } else this.#from.write(served);
+    if (served.kind !== 'input') return this.#write(served);
+    const { state, digest } = served;
+    return this.#write(served, { kind: 'relay', state, digest });
+  }
+
+  /** Nobody waits for this: a fault of ours is told to the client, or nothing would ever be. */
+  #write(served: Served, sealed?: Sealed): void {
+    const { write, sink, message } = this.#from;
+    try {
+      const state = sealed && this.#deps.seal.close(sealed, this.#bound);
+      write(served.kind === 'input' ? { ...served, state } : served);
+    } catch (error) {
+      sink.end(errorText(message.id, { code: INTERNAL_ERROR, message: messageOf(error) }), 200);
+    }
     this.#over();
   }
 

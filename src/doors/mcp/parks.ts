@@ -54,6 +54,8 @@ interface Parked<Answer, Open extends Turn<Answer>> {
   expiry: NodeJS.Timeout | undefined;
   flush: NodeJS.Timeout | undefined;
   count: number;
+  /** Given up, and why: nothing is asked any more. */
+  over: string | undefined;
   giveUp: (reason: string) => void;
 }
 
@@ -92,6 +94,7 @@ export class Parks<Answer, Open extends Turn<Answer> = Turn<Answer>> {
       expiry: undefined,
       flush: undefined,
       count: 0,
+      over: undefined,
       giveUp,
     };
     return this.#callOf(id, parked);
@@ -160,9 +163,11 @@ export class Parks<Answer, Open extends Turn<Answer> = Turn<Answer>> {
     request: InputRequest,
     signal: AbortSignal,
   ): Promise<JsonObject> {
+    if (parked.over !== undefined) return Promise.reject(new Error(parked.over));
     if (!this.#parked.has(id)) {
       const own = [...this.#parked.values()].filter(({ principal }) => principal === parked.principal).length;
-      if (this.#closed || own >= this.#perPrincipal || this.#parked.size >= this.#max)
+      if (this.#closed) return Promise.reject(new Error('the gateway ends'));
+      if (own >= this.#perPrincipal || this.#parked.size >= this.#max)
         return Promise.reject(new Error('too many calls wait for answers'));
       this.#parked.set(id, parked);
     }
@@ -210,6 +215,7 @@ export class Parks<Answer, Open extends Turn<Answer> = Turn<Answer>> {
   #giveUp(id: string, parked: Parked<Answer, Open>, reason: string): void {
     this.#forget(id, parked);
     parked.turn = undefined;
+    parked.over = reason;
     for (const { reject } of parked.questions.values()) reject(new Error(reason));
     parked.giveUp(reason);
   }

@@ -11,8 +11,8 @@ import { closeBox, openBox, type SealKeys } from './box.ts';
 
 /** What was asked may be answered so long. Milliseconds. */
 export const SEAL_HOLDS = 10 * 60_000;
-/** Characters of a sealed state: those of a server's own in Base64, and ours around it. */
-const SEALED_MAX = 2 * REQUEST_STATE_MAX;
+/** Characters of a sealed state: each of a server's own is at most six bytes of JSON, in Base64, and ours around it. */
+const SEALED_MAX = 8 * REQUEST_STATE_MAX + 1_024;
 /** Kind of the boxes that states are. */
 const BOX = 'v1';
 
@@ -53,7 +53,16 @@ export function sealOf(keys: SealKeys, now: () => number = Date.now): Seal {
 }
 
 const digestOf = ({ principal, label, request: { method, params } }: Bound): string =>
-  sha256Base64('midspan request state', canonicalJson([principal, label, method, params]));
+  sha256Base64('midspan request state', textOf([principal, label, method, params]));
+
+/** Canonical where there is such a form: half of a surrogate pair and 1e999 are JSON, but have none. */
+function textOf(value: Json): string {
+  try {
+    return canonicalJson(value);
+  } catch {
+    return JSON.stringify(value);
+  }
+}
 
 function sealedOf(value: Json, now: number): Sealed | undefined {
   if (!isObject(value) || typeof value['exp'] !== 'number' || value['exp'] < now) return undefined;

@@ -50,6 +50,8 @@ export interface SessionOptions {
   endpoint: Endpoint;
   principal: Principal;
   outlet: Outlet;
+  /** How long a client may take to answer a question. Milliseconds; default ANSWER_WITHIN. */
+  answerWithin?: number;
 }
 
 interface Asked {
@@ -62,6 +64,7 @@ export class LegacySession {
   readonly endpoint: Endpoint;
   readonly principal: Principal;
   readonly #outlet: Outlet;
+  readonly #answerWithin: number;
   readonly #running = new Map<RequestId, AbortController>();
   readonly #asked = new Map<RequestId, Asked>();
   readonly #followed = new Map<string, () => void>();
@@ -72,13 +75,16 @@ export class LegacySession {
   #level: string = LEVEL;
   #asks = 0;
   #off: (() => void) | undefined;
+  /** Whether `initialize` has come. */
+  #isOpened = false;
   #isClosed = false;
 
-  constructor({ id, endpoint, principal, outlet }: SessionOptions) {
+  constructor({ id, endpoint, principal, outlet, answerWithin = ANSWER_WITHIN }: SessionOptions) {
     this.id = id;
     this.endpoint = endpoint;
     this.principal = principal;
     this.#outlet = outlet;
+    this.#answerWithin = answerWithin;
   }
 
   /** The revision that was agreed on; undefined before the handshake. */
@@ -107,10 +113,16 @@ export class LegacySession {
         return undefined;
       }
       case 'malformed': {
+        this.unread(message);
         const error = { code: INVALID_REQUEST, message: message.problem };
         return this.#outlet.send(JSON.stringify({ jsonrpc: '2.0', id: message.asked ?? null, error }));
       }
     }
+  }
+
+  /** An answer that is none: whoever asked waits no longer. */
+  protected unread({ id, problem }: Message & { kind: 'malformed' }): void {
+    if (id !== undefined) this.#asked.get(id)?.reject(new Error(`the client answered with ${problem}`));
   }
 
   /** Ends everything that belongs to it. */
@@ -183,14 +195,15 @@ export class LegacySession {
   }
 
   async #initialize(params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
-    if (this.#client !== undefined)
-      throw new MidspanError({ code: 'usage', what: 'the session is initialized already' });
+    if (this.#isOpened) throw new MidspanError({ code: 'usage', what: 'the session is initialized already' });
+    this.#isOpened = true;
     const { protocolVersion, capabilities } = params;
     const isSpoken = typeof protocolVersion === 'string' && eraOf(protocolVersion) === 'legacy';
     const serving = servingFor(isSpoken ? protocolVersion : latestVersion('legacy'));
     this.#capabilities = isObject(capabilities) ? capabilities : {};
     // What one server says of itself is known when it is there; all of them are described by us.
     if (this.endpoint.label !== undefined) await this.endpoint.ready(signal);
+    if (this.#isClosed) throw new MidspanError({ code: 'usage', what: 'the session has ended' });
     this.#client = { principal: this.principal, id: this.id, session: newSession(), serving };
     this.#off = this.endpoint.on(this.principal, (change) => this.#changed(change));
     const { serverInfo, capabilities: own, instructions } = this.endpoint.self(serving);
@@ -267,7 +280,7 @@ export class LegacySession {
         reject(new Error(reason));
       };
       const takeBack = (): void => giveUp('the question was taken back');
-      const timer = setTimeout(() => giveUp('the client did not answer in time'), ANSWER_WITHIN).unref();
+      const timer = setTimeout(() => giveUp('the client did not answer in time'), this.#answerWithin).unref();
       this.#asked.set(id, {
         resolve: (result) => {
           settle();

@@ -81,7 +81,8 @@ export function observer({ transport, log, telemetry }: ObserverOptions): Observ
         const go = (): void => {
           waiting.delete(go);
           signal.removeEventListener('abort', go);
-          resolve();
+          // Whoever asked writes the last answer down first.
+          setImmediate(resolve);
         };
         if (running === 0 || signal.aborted) return resolve();
         waiting.add(go);
