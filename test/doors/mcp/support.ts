@@ -97,7 +97,7 @@ export async function openDoor(
   host: Host,
   options: Partial<McpDoorOptions> & { keys?: SealKey[] } = {},
 ): Promise<Door> {
-  const keys = options.keys ?? [{ id: 'k', key: Buffer.alloc(32, 7), from: 0 } as SealKey];
+  const { keys = [{ id: 'k', key: Buffer.alloc(32, 7) }], ...doors } = options;
   const gateway = openGateway(host, { sealKeys: () => keys });
   const gone: Owner[] = [];
   const mcp = mcpDoor({
@@ -106,7 +106,7 @@ export async function openDoor(
       gone.push(owner);
       host.forget(owner);
     },
-    ...options,
+    ...doors,
   });
   const filters = new Map<string, string>();
   const principal = (id: string): Principal => ({
@@ -119,7 +119,8 @@ export async function openDoor(
   const guards = {
     hosts: hostsOf({ bound: '127.0.0.1' }),
     access: {
-      check: (authorization: string | undefined) => principal(authorization?.slice('Bearer '.length) ?? 'ada'),
+      check: (authorization: string | undefined) =>
+        principal(authorization?.slice('Bearer '.length) ?? 'ada'),
       metadata: undefined,
     },
     limits: limitsOf({}),
@@ -246,7 +247,11 @@ export function modernClient(url: string, common: Asking = {}) {
       asking,
     );
   };
-  const answer = async (method: string, params: JsonObject = {}, asking: Asking = {}): Promise<JsonObject> => {
+  const answer = async (
+    method: string,
+    params: JsonObject = {},
+    asking: Asking = {},
+  ): Promise<JsonObject> => {
     const messages = await messagesOf(await send(method, params, asking));
     return messages.at(-1) ?? {};
   };
