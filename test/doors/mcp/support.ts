@@ -53,7 +53,7 @@ export async function openServers(programs: Programs, more: object = {}): Promis
     },
   ];
   const mcpServers = Object.fromEntries(
-    Object.entries(programs).map((each) => tapped(each as [string, Programs[string]])),
+    Object.entries(programs).map((each) => tapped(each)),
   );
   const options: OpenOptions = { env: { ...process.env }, lists: 'all', readResult: false, store: false };
   const host = await openHost({ policy: 'allow', trust: { mode: 'off' }, mcpServers }, options);
@@ -270,4 +270,4 @@ export function modernClient(url: string, common: Asking = {}) {
 }
 
 export const textOf = (result: JsonObject): string =>
-  ((result['content'] ?? []) as JsonObject[]).map(({ text }) => String(text)).join('\n');
+  ((result['content'] ?? []) as JsonObject[]).map(({ text }) => text as string).join('\n');
