@@ -52,9 +52,7 @@ export async function openServers(programs: Programs, more: object = {}): Promis
       ...(more as Record<string, object>)[label],
     },
   ];
-  const mcpServers = Object.fromEntries(
-    Object.entries(programs).map((each) => tapped(each)),
-  );
+  const mcpServers = Object.fromEntries(Object.entries(programs).map((each) => tapped(each)));
   const options: OpenOptions = { env: { ...process.env }, lists: 'all', readResult: false, store: false };
   const host = await openHost({ policy: 'allow', trust: { mode: 'off' }, mcpServers }, options);
   const said = (label: string): JsonObject[] =>
@@ -262,7 +260,7 @@ export function modernClient(url: string, common: Asking = {}) {
     /** The answer: a JSON-RPC message. */
     answer,
     /** The result of a call, or its error. */
-    async call(name: string, args: JsonObject = {}, more: JsonObject = {}, asking: Asking = {}) {
+    call: async (name: string, args: JsonObject = {}, more: JsonObject = {}, asking: Asking = {}) => {
       const { result, error } = await answer('tools/call', { name, arguments: args, ...more }, asking);
       return (result ?? error) as JsonObject;
     },
