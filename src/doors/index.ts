@@ -73,8 +73,11 @@ export async function serve(host: CoreHost, options: ServeOptions = {}): Promise
   const sealKeys = (): readonly SealKey[] => file.sealKeys();
   const gateway = openGateway(host, { ...gatewayOptions(options), sealKeys });
   const watch = observer({ transport: 'tcp', log, telemetry: await openTelemetry() });
-  const mcp = mcpDoor({ seal: sealOf(sealKeys) });
-  const sse = options.sse === true ? sseDoor() : undefined;
+  const mcp = mcpDoor({ seal: sealOf(sealKeys), onGone: (owner) => host.forget(owner) });
+  const sse =
+    options.sse === true
+      ? sseDoor(({ principal, id }) => host.forget({ principal: principal.id, client: id }))
+      : undefined;
   const guardsOf = (settings: ServeSettings) => ({
     hosts: hostsOf({
       bound,
@@ -182,6 +185,7 @@ export async function servePipe(host: CoreHost, options: PipeOptions): Promise<v
     modern,
     input,
     output,
+    onGone: (owner) => host.forget(owner),
     ...(signal !== undefined && { signal }),
   });
   modern.drain();

@@ -9,7 +9,14 @@ import type { Incoming } from '../http/door.ts';
 import type { Owner } from '../../servers/server.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Endpoint } from './endpoint.ts';
-import { ANSWER_WITHIN, LegacySession, type Outlet, type SessionOptions } from './sessions.ts';
+import {
+  ANSWER_WITHIN,
+  BATCH_MAX,
+  BATCHES,
+  LegacySession,
+  type Outlet,
+  type SessionOptions,
+} from './sessions.ts';
 import { type Stream, Streams } from './streams.ts';
 
 /** Sessions at a time, of one principal and of all; the one that was quiet longest goes where another is opened. */
@@ -18,9 +25,6 @@ export const SESSIONS_MAX = 8_192;
 /** How long a session may be quiet while nobody listens. Milliseconds. */
 export const SESSION_HOLDS = 30 * 60_000;
 const LOOKED_AFTER = 60_000;
-/** Messages of one batch (2025-03-26 alone has them). */
-const BATCH_MAX = 64;
-const BATCHES = '2025-03-26';
 /** From this revision on streams begin with an event that a client can take them up from. */
 const PRIMED_SINCE = '2025-11-25';
 

@@ -29,6 +29,9 @@ import type { Endpoint, EndpointChange } from './endpoint.ts';
 export const ANSWER_WITHIN = 10 * 60_000;
 /** Requests of one session that run at a time. */
 export const RUNNING_MAX = 256;
+/** The one revision that has batches, and the messages of one. */
+export const BATCHES = '2025-03-26';
+export const BATCH_MAX = 64;
 /** Resources that one session follows. */
 export const FOLLOWED_MAX = 1_024;
 /** What a client that did not say hears of logs. */
