@@ -158,7 +158,8 @@ class StdioChannel implements Channel {
       void this.#drained(child).then(() => this.#exited(code, exitSignal));
     });
     child.stdout.once('end', () => {
-      // Normally the exit follows at once. A server that lives on without its stdout is of no use.
+      // Normally the exit follows at once, or has come before. A server that lives on without its stdout is of no use.
+      if (child.exitCode !== null || child.signalCode !== null) return;
       const timer = setTimeout(
         () => this.#fail('closed', 'it closed its output and went on running'),
         DRAIN_MS,
