@@ -269,3 +269,86 @@ export function modernClient(url: string, common: Asking = {}) {
 
 export const textOf = (result: JsonObject): string =>
   ((result['content'] ?? []) as JsonObject[]).map(({ text }) => text as string).join('\n');
+
+export interface Opening {
+  version?: string;
+  as?: string;
+  label?: string;
+  capabilities?: JsonObject;
+}
+
+/** What a request of an open session may say beside itself. */
+export interface Sending {
+  id?: string | number;
+  meta?: JsonObject;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** A session of a revision before 2026-07-28 at a door. */
+export async function legacyClient(url: string, opening: Opening = {}) {
+  const { version = '2025-11-25', as, label, capabilities = {} } = opening;
+  const address = label === undefined ? url : `${url}/${label}`;
+  let session: string | undefined;
+  let count = 0;
+  const headersOf = (more: Record<string, string> = {}): Record<string, string> => ({
+    accept: 'application/json, text/event-stream',
+    ...(as !== undefined && { authorization: `Bearer ${as}` }),
+    ...(session !== undefined && { 'mcp-session-id': session, 'mcp-protocol-version': version }),
+    ...more,
+  });
+  const post = (body: unknown, { headers = {}, signal }: Sending = {}): Promise<Response> =>
+    fetch(address, {
+      method: 'POST',
+      headers: headersOf({ 'content-type': 'application/json', ...headers }),
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      ...(signal !== undefined && { signal }),
+    });
+  const request = (method: string, params: JsonObject = {}, { id, meta }: Sending = {}): JsonObject => ({
+    jsonrpc: '2.0',
+    id: id ?? (count += 1),
+    method,
+    params: meta === undefined ? params : { ...params, _meta: meta },
+  });
+  const send = (method: string, params: JsonObject = {}, sending: Sending = {}): Promise<Response> =>
+    post(request(method, params, sending), sending);
+  const answer = async (method: string, params?: JsonObject, sending?: Sending): Promise<JsonObject> =>
+    (await messagesOf(await send(method, params, sending))).at(-1) ?? {};
+  const opened = await send('initialize', {
+    protocolVersion: version,
+    capabilities,
+    clientInfo: { name: 'test', version: '1' },
+  });
+  const initialized = (await messagesOf(opened)).at(-1) as JsonObject;
+  session = opened.headers.get('mcp-session-id') ?? undefined;
+  return {
+    session: session as string,
+    /** The result of `initialize`. */
+    initialized: initialized['result'] as JsonObject,
+    post,
+    request,
+    send,
+    answer,
+    notify: (method: string, params: JsonObject = {}): Promise<Response> =>
+      post({ jsonrpc: '2.0', method, params }),
+    /** Answers what the client was asked. */
+    reply: (id: unknown, result: JsonObject): Promise<Response> => post({ jsonrpc: '2.0', id, result }),
+    async call(name: string, args: JsonObject = {}, sending: Sending = {}): Promise<JsonObject> {
+      const { result, error } = await answer('tools/call', { name, arguments: args }, sending);
+      return (result ?? error) as JsonObject;
+    },
+    get: (headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> =>
+      fetch(address, { headers: headersOf(headers), ...(signal !== undefined && { signal }) }),
+    end: (headers: Record<string, string> = {}): Promise<Response> =>
+      fetch(address, { method: 'DELETE', headers: headersOf(headers) }),
+  };
+}
+
+/** The next message of a stream. */
+export async function nextOf(events: AsyncGenerator<Event>): Promise<JsonObject> {
+  for (;;) {
+    const { value, done } = await events.next();
+    if (done === true) throw new Error('the stream has ended');
+    if (value.data !== undefined) return value.data;
+  }
+}
