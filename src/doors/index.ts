@@ -5,6 +5,7 @@ import type { Asks } from '../asks/asks.ts';
 import type { ServeSettings, TaskSettings } from '../config/serve.ts';
 import { MidspanError } from '../errors.ts';
 import type { CoreHost } from '../host/host.ts';
+import type { Owner } from '../servers/server.ts';
 import { isThisMachine } from '../proxy.ts';
 import { gatewayFile, type SealKey } from '../store/gateway.ts';
 import { openAccess } from './access/access.ts';
@@ -73,7 +74,13 @@ export async function serve(host: CoreHost, options: ServeOptions = {}): Promise
   const sealKeys = (): readonly SealKey[] => file.sealKeys();
   const gateway = openGateway(host, { ...gatewayOptions(options), sealKeys });
   const watch = observer({ transport: 'tcp', log, telemetry: await openTelemetry() });
-  const mcp = mcpDoor({ seal: sealOf(sealKeys), onGone: (owner) => host.forget(owner) });
+  const onGone = (owner: Owner): void => host.forget(owner);
+  const perPrincipal = options.limits?.sessions;
+  const mcp = mcpDoor({
+    seal: sealOf(sealKeys),
+    onGone,
+    ...(perPrincipal !== undefined && { sessions: { perPrincipal } }),
+  });
   const sse =
     options.sse === true
       ? sseDoor(({ principal, id }) => host.forget({ principal: principal.id, client: id }))

@@ -288,6 +288,21 @@ it('more than a principal may have is refused with when to come again', async ()
   expect(Number(answers[3]?.headers['retry-after'])).toBeGreaterThan(0);
 });
 
+it('one session more than a principal may have ends the one that was quiet longest', async () => {
+  const { url } = await served({ auth: 'none', limits: { sessions: 2 } });
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const body = (method: string, params: object = {}) =>
+    JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  const opening = body('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {} });
+  const sessions: string[] = [];
+  for (let count = 0; count < 3; count += 1)
+    sessions.push(String((await ask(url, { headers, body: opening })).headers['mcp-session-id']));
+  const answers = await Promise.all(
+    sessions.map((id) => ask(url, { headers: { ...headers, 'mcp-session-id': id }, body: body('ping') })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([404, 200, 200]);
+});
+
 it('says that it is alive to anybody, and what is ready to those who may know', async () => {
   const made = await served();
   expect((await ask(made.url, { path: '/healthz', method: 'GET' })).body).toBe('{"alive":true}\n');

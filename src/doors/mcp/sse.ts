@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { JsonLimitError, parseJson } from '../../mcp/json.ts';
 import { isObject, PARSE_ERROR, readMessage } from '../../mcp/message.ts';
 import { refuse } from '../http/answers.ts';
+import type { Owner } from '../../servers/server.ts';
 import type { Carrier } from '../http/door.ts';
 import { Reply } from './reply.ts';
 import { LegacySession } from './sessions.ts';
@@ -21,7 +22,8 @@ export interface SseDoor {
   close(): void;
 }
 
-export function sseDoor(gone: (session: LegacySession) => void = () => undefined): SseDoor {
+/** @param onGone hears of each client that has left. */
+export function sseDoor(onGone?: (owner: Owner) => void): SseDoor {
   const sessions = new Map<string, { session: LegacySession; reply: Reply }>();
   return {
     stream({ endpoint, principal, request, response }) {
@@ -39,7 +41,7 @@ export function sseDoor(gone: (session: LegacySession) => void = () => undefined
       response.once('close', () => {
         sessions.delete(id);
         session.close();
-        gone(session);
+        onGone?.({ principal: principal.id, client: id });
       });
       const path = endpoint.label === undefined ? '' : `/${encodeURIComponent(endpoint.label)}`;
       reply.field(`event: endpoint\ndata: /messages${path}?sessionId=${id}`);
