@@ -81,10 +81,7 @@ export async function serve(host: CoreHost, options: ServeOptions = {}): Promise
     onGone,
     ...(perPrincipal !== undefined && { sessions: { perPrincipal } }),
   });
-  const sse =
-    options.sse === true
-      ? sseDoor(({ principal, id }) => host.forget({ principal: principal.id, client: id }))
-      : undefined;
+  const sse = options.sse === true ? sseDoor(onGone) : undefined;
   const guardsOf = (settings: ServeSettings) => ({
     hosts: hostsOf({
       bound,

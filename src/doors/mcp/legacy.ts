@@ -243,7 +243,7 @@ class HttpSession extends LegacySession {
   /** The stream on which what belongs to no request comes, or one that broke. */
   listen({ request, response }: Incoming): void {
     const last = request.headers['last-event-id'];
-    if (typeof last === 'string') {
+    if (typeof last === 'string' && last !== '') {
       if (!this.#streams.resume(last, response)) refuse(response, 400, 'This Last-Event-ID is not known');
       return;
     }
