@@ -74,8 +74,13 @@ export function usageFile(path: string, now: () => number = Date.now): UsageFile
   };
   return {
     add(label, tool) {
-      const use = { label, tool, calls: 1, last: now() };
-      waiting = merged({ since: undefined, uses: waiting }, new Map([[keyOf(use), use]])).uses;
+      const key = keyOf({ label, tool });
+      const known = waiting.get(key);
+      if (known === undefined) waiting.set(key, { label, tool, calls: 1, last: now() });
+      else {
+        known.calls += 1;
+        known.last = now();
+      }
       later();
     },
     read() {
