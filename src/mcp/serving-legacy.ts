@@ -26,6 +26,7 @@ const SINCE = {
   audio: '2025-03-26',
   structured: '2025-06-18',
   icons: '2025-11-25',
+  titledEnums: '2025-11-25',
   tasks: '2025-11-25',
 } as const;
 
@@ -158,9 +159,29 @@ function questionOf({ method, params }: InputRequest, has: Has): InputRequest {
   if (method !== 'elicitation/create') return { method, params };
   if (params.mode === 'url')
     return { method, params: { ...params, elicitationId: params.elicitationId ?? randomUUID() } };
-  if (has(SINCE.icons) || params.mode === undefined) return { method, params };
-  const { mode: _mode, ...rest } = params;
-  return { method, params: rest };
+  if (has(SINCE.titledEnums)) return { method, params };
+  const { mode: _mode, requestedSchema: schema, ...rest } = params;
+  return { method, params: schema === undefined ? rest : { ...rest, requestedSchema: formOf(schema) } };
+}
+
+/** Choices with titles were written otherwise before. */
+function formOf(schema: Json): Json {
+  if (!isObject(schema) || !isObject(schema.properties)) return schema;
+  const fields = Object.entries(schema.properties).map(([name, field]) => [name, choicesOf(field)] as const);
+  return { ...schema, properties: Object.fromEntries(fields) };
+}
+
+function choicesOf(field: Json | undefined): Json | undefined {
+  if (!isObject(field) || !Array.isArray(field.oneOf)) return field;
+  const { oneOf, ...rest } = field;
+  const choices = oneOf.filter(isObject);
+  if (choices.length < oneOf.length || choices.some(({ const: value }) => typeof value !== 'string'))
+    return field;
+  const values = choices.map(({ const: value }) => value as string);
+  const titles = choices.map(({ title }, index) =>
+    typeof title === 'string' ? title : (values[index] as string),
+  );
+  return { ...rest, enum: values, enumNames: titles };
 }
 
 function errorOf({ code, message, data }: RpcErrorObject, has: Has): RpcErrorObject {

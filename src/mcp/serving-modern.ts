@@ -115,9 +115,10 @@ function result(
     };
   }
   if (served.kind === 'task')
-    return { resultType: 'task', ...served.task, _meta: { [META.serverInfo]: serverInfo } };
+    return { ...served.task, resultType: 'task', _meta: { [META.serverInfo]: serverInfo } };
   const own = method === 'tasks/get' ? toModernTask(served.result) : served.result;
-  const written: JsonObject = { resultType: 'complete', ...own };
+  // What it is, we say: a server of the older era may write anything there.
+  const written: JsonObject = { ...own, resultType: 'complete' };
   if (CACHEABLE.has(method)) {
     written.ttlMs = served.ttlMs ?? 0;
     written.cacheScope = served.cacheScope ?? 'private';

@@ -623,6 +623,7 @@ describe('Relay traps (mcp-spec 3.7)', () => {
       ['tools/list', {}],
       ['resources/list', {}],
       ['tools/call', { name: 'asker__count' }],
+      ['tools/call', { name: 'honest__echo', arguments: { text: 'of a modern server' } }],
     ] as const) {
       const { result } = (await client.answer(method, params)) as { result: JsonObject };
       for (const member of ['resultType', 'ttlMs', 'cacheScope']) expect(result).not.toHaveProperty(member);

@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { BYTES_KEPT, EVENTS_KEPT, Streams } from '../../../src/doors/mcp/streams.ts';
 import type { JsonObject } from '../../../src/types.ts';
 import {
