@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { headerFault, type Mirroring } from '../../../src/doors/mcp/headers.ts';
-import { headerValue, type MirroredArgument, mirroredHeaders } from '../../../src/mcp/headers.ts';
+import {
+  headerValue,
+  type MirroredArgument,
+  mirroredHeaders,
+  readHeaderValue,
+} from '../../../src/mcp/headers.ts';
 import { MODERN_REQUESTS, NAMED_BY } from '../../../src/mcp/modern.ts';
 import type { Json, JsonObject } from '../../../src/types.ts';
 
@@ -61,7 +66,9 @@ describe('Headers of modern requests', () => {
         const without = { ...request.headers };
         delete without[name];
         expect(headerFault({ ...request, headers: without })).toBeDefined();
-        fc.pre(other !== request.headers[name] && !other.startsWith('=?'));
+        // Two spellings may say the same.
+        fc.pre(readHeaderValue(other) !== readHeaderValue(String(request.headers[name])));
+        fc.pre(!other.startsWith('=?'));
         fc.pre(Number(other) !== Number(request.headers[name]) || other.trim() === '');
         expect(headerFault({ ...request, headers: { ...request.headers, [name]: other } })).toBeDefined();
       }),
