@@ -75,10 +75,12 @@ export async function serve(host: CoreHost, options: ServeOptions = {}): Promise
   const gateway = openGateway(host, { ...gatewayOptions(options), sealKeys });
   const watch = observer({ transport: 'tcp', log, telemetry: await openTelemetry() });
   const onGone = (owner: Owner): void => host.forget(owner);
+  const onFault = faultsTo(log);
   const perPrincipal = options.limits?.sessions;
   const mcp = mcpDoor({
     seal: sealOf(sealKeys),
     onGone,
+    onFault,
     ...(perPrincipal !== undefined && { sessions: { perPrincipal } }),
   });
   const sse = options.sse === true ? sseDoor(onGone) : undefined;
@@ -113,7 +115,7 @@ export async function serve(host: CoreHost, options: ServeOptions = {}): Promise
         return endpoint && watch.observed(endpoint);
       },
       readiness: () => ({ isReady: isSettled, states: states() }),
-      onFault: (message) => log('error', 'A request ran into a fault', { problem: message }),
+      onFault,
     }),
   });
   const url = `${listening.origin}/mcp`;
@@ -153,6 +155,11 @@ export interface PipeOptions {
   signal?: AbortSignal;
 }
 
+const faultsTo =
+  (log: Log) =>
+  (problem: string): void =>
+    log('error', 'A request ran into a fault', { problem });
+
 /** What is the same however it is served. */
 function gatewayOptions({
   asks,
@@ -182,7 +189,8 @@ export async function servePipe(host: CoreHost, options: PipeOptions): Promise<v
     });
   const watch = observer({ transport: 'pipe', log, telemetry: await openTelemetry() });
   const file = gatewayFile(undefined);
-  const modern = modernDoor({ seal: sealOf(() => file.sealKeys()) });
+  const onFault = faultsTo(log);
+  const modern = modernDoor({ seal: sealOf(() => file.sealKeys()), onFault });
   await serveStdio({
     endpoint: watch.observed(endpoint),
     principal: LOCAL,
@@ -190,6 +198,7 @@ export async function servePipe(host: CoreHost, options: PipeOptions): Promise<v
     input,
     output,
     onGone: (owner) => host.forget(owner),
+    onFault,
     ...(signal !== undefined && { signal }),
   });
   modern.drain();

@@ -31,14 +31,16 @@ export interface McpDoorOptions {
   sessions?: SessionLimits;
   /** Hears of each session that has ended. */
   onGone?: (owner: Owner) => void;
+  /** Faults of ours, for the log: clients are told that there was one. */
+  onFault?: (problem: string) => void;
 }
 
 /** A client of the newer era that has heard nothing for so long is answered on a stream, which is kept open. Milliseconds. */
 export const SILENT_FOR = 15_000;
 
-export function mcpDoor({ seal, parks, sessions, onGone }: McpDoorOptions): McpDoor {
-  const modern = modernDoor({ seal, parks: new Parks(parks) });
-  const legacy = legacyDoor({ ...sessions, ...(onGone && { onGone }) });
+export function mcpDoor({ seal, parks, sessions, onGone, onFault }: McpDoorOptions): McpDoor {
+  const modern = modernDoor({ seal, parks: new Parks(parks), ...(onFault && { onFault }) });
+  const legacy = legacyDoor({ ...sessions, ...(onGone && { onGone }), ...(onFault && { onFault }) });
   let isDraining = false;
   return {
     modern,

@@ -51,6 +51,8 @@ export interface SessionLimits {
 export interface LegacyDoorOptions extends SessionLimits {
   /** Hears of each session that has ended. */
   onGone?: (owner: Owner) => void;
+  /** Faults of ours, for the log. */
+  onFault?: (problem: string) => void;
 }
 
 export function legacyDoor({
@@ -60,6 +62,7 @@ export function legacyDoor({
   lookedAfter = LOOKED_AFTER,
   answerWithin = ANSWER_WITHIN,
   onGone,
+  onFault,
 }: LegacyDoorOptions = {}): LegacyDoor {
   const sessions = new Map<string, HttpSession>();
   let isDraining = false;
@@ -115,7 +118,13 @@ export function legacyDoor({
       return refuse(response, 429, `The limit is ${perPrincipal} sessions at a time`, {
         'retry-after': '5',
       });
-    const session = new HttpSession({ id: randomUUID(), endpoint, principal, answerWithin });
+    const session = new HttpSession({
+      id: randomUUID(),
+      endpoint,
+      principal,
+      answerWithin,
+      ...(onFault && { onFault }),
+    });
     sessions.set(session.id, session);
     response.setHeader('mcp-session-id', session.id);
     await session.receive(message, incoming);

@@ -25,6 +25,7 @@ import type { Client, Exchange } from './client.ts';
 import type { Endpoint } from './endpoint.ts';
 import { headerFault } from './headers.ts';
 import { type Listeners, listenersOf } from './listen.ts';
+import { FAULT } from './sessions.ts';
 import { type Call, Parks, type Turn } from './parks.ts';
 import type { Bound, Seal, Sealed } from './seal.ts';
 
@@ -62,9 +63,12 @@ const DISCOVERED_HOLDS = 60_000;
 export function modernDoor({
   seal,
   parks = new Parks(),
+  onFault = () => undefined,
 }: {
   seal: Seal;
   parks?: Parks<Served, Turning>;
+  /** Faults of ours, for the log: clients are told that there was one. */
+  onFault?: (problem: string) => void;
 }): ModernDoor {
   const listeners = listenersOf();
   const sessions = new Map<string, Session>();
@@ -77,14 +81,17 @@ export function modernDoor({
     sessions.set(principal.id, session);
     return session;
   };
-  const deps: Deps = { seal, parks, listeners, sessionOf };
+  const fault = ({ message, sink }: ModernRequest, error: unknown): void => {
+    onFault(messageOf(error));
+    sink.end(errorText(message.id, { code: INTERNAL_ERROR, message: FAULT }), 200);
+  };
+  const deps: Deps = { seal, parks, listeners, sessionOf, fault };
   return {
     async handle(request) {
       try {
         await serve(request, deps);
       } catch (error) {
-        const fault = { code: INTERNAL_ERROR, message: messageOf(error) };
-        request.sink.end(errorText(request.message.id, fault), 200);
+        fault(request, error);
       }
     },
     drain() {
@@ -99,6 +106,7 @@ interface Deps {
   parks: Parks<Served, Turning>;
   listeners: Listeners;
   sessionOf(principal: Principal): Session;
+  fault(request: ModernRequest, error: unknown): void;
 }
 
 async function serve(from: ModernRequest, deps: Deps): Promise<void> {
@@ -207,12 +215,12 @@ class Turning implements Turn<Served> {
 
   /** Nobody waits for this: a fault of ours is told to the client, or nothing would ever be. */
   #write(served: Served, sealed?: Sealed): void {
-    const { write, sink, message } = this.#from;
+    const { write } = this.#from;
     try {
       const state = sealed && this.#deps.seal.close(sealed, this.#bound);
       write(served.kind === 'input' ? { ...served, state } : served);
     } catch (error) {
-      sink.end(errorText(message.id, { code: INTERNAL_ERROR, message: messageOf(error) }), 200);
+      this.#deps.fault(this.#from, error);
     }
     this.#over();
   }

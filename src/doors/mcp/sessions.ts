@@ -47,6 +47,9 @@ export interface Outlet {
   drop(about: RequestId): void;
 }
 
+/** What a client is told of a fault of ours. */
+export const FAULT = 'A fault in the gateway; its log has more';
+
 export interface SessionOptions {
   /** Unguessable, and unique. */
   id: string;
@@ -55,6 +58,8 @@ export interface SessionOptions {
   outlet: Outlet;
   /** How long a client may take to answer a question. Milliseconds; default ANSWER_WITHIN. */
   answerWithin?: number;
+  /** Faults of ours, for the log: the client is told that there was one. */
+  onFault?: (problem: string) => void;
 }
 
 interface Asked {
@@ -68,6 +73,7 @@ export class LegacySession {
   readonly principal: Principal;
   readonly #outlet: Outlet;
   readonly #answerWithin: number;
+  readonly #onFault: SessionOptions['onFault'];
   readonly #running = new Map<RequestId, AbortController>();
   readonly #asked = new Map<RequestId, Asked>();
   readonly #followed = new Map<string, () => void>();
@@ -82,12 +88,13 @@ export class LegacySession {
   #isOpened = false;
   #isClosed = false;
 
-  constructor({ id, endpoint, principal, outlet, answerWithin = ANSWER_WITHIN }: SessionOptions) {
+  constructor({ id, endpoint, principal, outlet, answerWithin = ANSWER_WITHIN, onFault }: SessionOptions) {
     this.id = id;
     this.endpoint = endpoint;
     this.principal = principal;
     this.#outlet = outlet;
     this.#answerWithin = answerWithin;
+    this.#onFault = onFault;
   }
 
   /** The revision that was agreed on; undefined before the handshake. */
@@ -160,10 +167,7 @@ export class LegacySession {
             })
           : await this.#answered(message, given.signal);
     } catch (error) {
-      text = this.#errorText(id, {
-        code: error instanceof MidspanError ? INVALID_REQUEST : INTERNAL_ERROR,
-        message: messageOf(error),
-      });
+      text = this.#errorText(id, this.#fault(error));
     }
     this.#running.delete(id);
     // What was canceled is not answered (MCP cancellation); the handshake cannot be.
@@ -216,6 +220,12 @@ export class LegacySession {
       serverInfo,
       ...(instructions !== undefined && { instructions }),
     };
+  }
+
+  #fault(error: unknown): RpcErrorObject {
+    if (error instanceof MidspanError) return { code: INVALID_REQUEST, message: error.message };
+    this.#onFault?.(messageOf(error));
+    return { code: INTERNAL_ERROR, message: FAULT };
   }
 
   #exchange(request: ClientRequest, client: Client, signal: AbortSignal): Exchange {

@@ -35,6 +35,8 @@ export interface PipeOptions {
   signal?: AbortSignal;
   /** Hears of the client's end, by each name that it had. */
   onGone?: (owner: Owner) => void;
+  /** Faults of ours, for the log. */
+  onFault?: (problem: string) => void;
   /** Bytes; default UNREAD_BYTES. */
   unread?: number;
 }
@@ -53,6 +55,7 @@ export async function serveStdio(options: PipeOptions): Promise<void> {
     endpoint,
     principal,
     outlet: { send: write, answer: write, drop: () => undefined },
+    ...(options.onFault && { onFault: options.onFault }),
   });
   const running = new Map<RequestId, AbortController>();
 

@@ -445,3 +445,19 @@ it('A definition that has changed between two rounds is not called', async () =>
   expect(textOf(result)).toContain('changed');
   expect(made.log('store').filter((line) => line.startsWith('call buy'))).toEqual([]);
 });
+
+it('A fault of ours is told to the client, and to the log what it was; everything else goes on', async () => {
+  const door = await openDoor(servers.host, { keys: [] });
+  doors.push(door);
+  const { call } = modernClient(door.url, { capabilities: FORMS });
+  for (const [name, args] of [
+    ['asker__ask', ASK],
+    ['rounds__echo', { rounds: 1 }],
+  ] as const)
+    expect(await call(name, args)).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining('log') as string,
+    });
+  expect(door.problems).toEqual(Array.from({ length: 2 }, () => 'there is no key to seal with'));
+  expect(await call('asks__seen')).toMatchObject({ resultType: 'complete' });
+});

@@ -85,6 +85,8 @@ export interface Door {
   readonly mcp: McpDoor;
   /** Sessions that have ended. */
   readonly gone: Owner[];
+  /** Faults of the door. */
+  readonly problems: string[];
   /** Changes what a principal may see. */
   readonly filters: Map<string, string>;
   close(): Promise<void>;
@@ -98,8 +100,10 @@ export async function openDoor(
   const { keys = [{ id: 'k', key: Buffer.alloc(32, 7) }], ...doors } = options;
   const gateway = openGateway(host, { sealKeys: () => keys });
   const gone: Owner[] = [];
+  const problems: string[] = [];
   const mcp = mcpDoor({
     seal: sealOf(() => keys),
+    onFault: (problem) => void problems.push(problem),
     onGone: (owner) => {
       gone.push(owner);
       host.forget(owner);
@@ -140,6 +144,7 @@ export async function openDoor(
     url: `${listening.origin}/mcp`,
     mcp,
     gone,
+    problems,
     filters,
     async close() {
       mcp.close();
