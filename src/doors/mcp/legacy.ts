@@ -17,7 +17,7 @@ import {
   type Outlet,
   type SessionOptions,
 } from './sessions.ts';
-import { type Stream, Streams } from './streams.ts';
+import { ALL_KEPT, type Store, type Stream, Streams } from './streams.ts';
 
 /** Sessions at a time, of one principal and of all; the one that was quiet longest goes where another is opened. */
 export const SESSIONS_PER_PRINCIPAL = 2_048;
@@ -25,6 +25,8 @@ export const SESSIONS_MAX = 8_192;
 /** How long a session may be quiet while nobody listens. Milliseconds. */
 export const SESSION_HOLDS = 30 * 60_000;
 const LOOKED_AFTER = 60_000;
+/** How long what it missed is kept while nobody listens and nothing runs. Milliseconds. */
+export const EVENTS_HOLD = 5 * 60_000;
 /** From this revision on streams begin with an event that a client can take them up from. */
 const PRIMED_SINCE = '2025-11-25';
 
@@ -44,6 +46,8 @@ export interface SessionLimits {
   /** How long a quiet one is kept, and how often they are looked at. Milliseconds. */
   holds?: number;
   lookedAfter?: number;
+  /** How long its events are kept meanwhile. Milliseconds. */
+  eventsHold?: number;
   /** How long a client may take to answer a question. Milliseconds; default ANSWER_WITHIN. */
   answerWithin?: number;
 }
@@ -60,11 +64,13 @@ export function legacyDoor({
   max = SESSIONS_MAX,
   holds = SESSION_HOLDS,
   lookedAfter = LOOKED_AFTER,
+  eventsHold = EVENTS_HOLD,
   answerWithin = ANSWER_WITHIN,
   onGone,
   onFault,
 }: LegacyDoorOptions = {}): LegacyDoor {
   const sessions = new Map<string, HttpSession>();
+  const store: Store = { bytes: 0, most: ALL_KEPT };
   let isDraining = false;
   const end = (session: HttpSession): void => {
     sessions.delete(session.id);
@@ -76,6 +82,7 @@ export function legacyDoor({
     for (const session of sessions.values()) {
       if (session.isUsed) session.usedAt = now;
       else if (now - session.usedAt > holds) end(session);
+      else if (now - session.usedAt > eventsHold) session.tidy();
     }
   }, lookedAfter).unref();
 
@@ -123,6 +130,7 @@ export function legacyDoor({
       endpoint,
       principal,
       answerWithin,
+      store,
       ...(onFault && { onFault }),
     });
     sessions.set(session.id, session);
@@ -172,20 +180,21 @@ const acceptsEvents = ({ headers: { accept } }: IncomingMessage): boolean =>
   accept === undefined || /text\/(event-stream|\*)|\*\/\*/i.test(accept);
 
 class HttpSession extends LegacySession {
-  readonly #streams = new Streams();
+  readonly #streams: Streams;
   /** Of each request that runs. Those of one batch have one together. */
   readonly #byRequest = new Map<RequestId, Stream>();
   #own: Stream | undefined;
   /** When the client was heard of last. Milliseconds of `performance.now()`. */
   usedAt = performance.now();
 
-  constructor(options: Omit<SessionOptions, 'outlet'>) {
+  constructor({ store, ...options }: Omit<SessionOptions, 'outlet'> & { store: Store }) {
     const outlet: Outlet = {
       send: (json, about) => this.#send(json, about),
       answer: (json, about) => this.#settled(about, json),
       drop: (about) => this.#settled(about, undefined),
     };
     super({ ...options, outlet });
+    this.#streams = new Streams(store);
   }
 
   isFor(principal: Principal, endpoint: Endpoint): boolean {
@@ -276,6 +285,10 @@ class HttpSession extends LegacySession {
     else if (answer !== undefined) stream.event(answer);
     else if (isLast) stream.close();
     if (isLast) this.#streams.forget(stream);
+  }
+
+  tidy(): void {
+    this.#streams.tidy();
   }
 
   /** Ends the stream on which only changes come. */

@@ -126,10 +126,9 @@ async function serve(from: ModernRequest, deps: Deps): Promise<void> {
     if (fault !== undefined) return fail({ code: HEADER_MISMATCH, message: fault });
   }
   if (!isKnown) {
-    const data = {
-      supported: versionsOf('modern'),
-      requested: version ?? null,
-    };
+    // All that we speak, in whichever way: a client of both eras may go on with the older one.
+    const supported = [...versionsOf('modern'), ...versionsOf('legacy')];
+    const data = { supported, requested: version ?? null };
     return fail({ code: UNSUPPORTED_VERSION, message: 'Unsupported protocol version', data });
   }
   if (!serving.requests.has(message.method))

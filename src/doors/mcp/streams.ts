@@ -5,9 +5,10 @@
 import type { ServerResponse } from 'node:http';
 import { Reply } from './reply.ts';
 
-/** Events and bytes that one session keeps for streams that break. */
+/** Events and characters that one session keeps for streams that break; characters that all of them keep. */
 export const EVENTS_KEPT = 256;
 export const BYTES_KEPT = 4 * 1024 * 1024;
+export const ALL_KEPT = 128 * 1024 * 1024;
 /** When a client may take a stream up again. Milliseconds. */
 export const RETRY = 500;
 /** An answer that takes longer comes on a stream. Milliseconds. */
@@ -19,12 +20,23 @@ interface Kept {
   json: string;
 }
 
+/** What all sessions of a door keep together. */
+export interface Store {
+  bytes: number;
+  readonly most: number;
+}
+
 /** The streams of one session. */
 export class Streams {
   readonly #streams = new Map<string, Stream>();
   readonly #kept: Kept[] = [];
+  readonly #store: Store;
   #bytes = 0;
   #next = 0;
+
+  constructor(store: Store = { bytes: 0, most: ALL_KEPT }) {
+    this.#store = store;
+  }
 
   /** @param isPrimed its first event has no data, so that a client can take it up from the beginning (2025-11-25). */
   open(isPrimed: boolean): Stream {
@@ -51,17 +63,32 @@ export class Streams {
   close(): void {
     for (const stream of this.#streams.values()) stream.close();
     this.#streams.clear();
-    this.#kept.length = 0;
+    this.tidy();
+  }
+
+  /** Keeps nothing of what was said so far: the client has been away for too long. */
+  tidy(): void {
+    while (this.#kept.length > 0) this.#forgetOldest();
   }
 
   #keep(kept: Kept): void {
     this.#kept.push(kept);
     this.#bytes += kept.json.length;
-    while (this.#kept.length > EVENTS_KEPT || (this.#bytes > BYTES_KEPT && this.#kept.length > 1)) {
-      const oldest = this.#kept.shift() as Kept;
-      this.#bytes -= oldest.json.length;
-      this.#drop(oldest.stream);
-    }
+    this.#store.bytes += kept.json.length;
+    // The last one is kept however large it is: it may be the answer.
+    while (this.#kept.length > 1 && this.#isTooMuch) this.#forgetOldest();
+  }
+
+  get #isTooMuch(): boolean {
+    const isOver = this.#bytes > BYTES_KEPT || this.#store.bytes > this.#store.most;
+    return isOver || this.#kept.length > EVENTS_KEPT;
+  }
+
+  #forgetOldest(): void {
+    const oldest = this.#kept.shift() as Kept;
+    this.#bytes -= oldest.json.length;
+    this.#store.bytes -= oldest.json.length;
+    this.#drop(oldest.stream);
   }
 
   /** A stream of which nothing is kept and nothing comes is forgotten. */

@@ -142,7 +142,10 @@ describe('Both eras on one pipe', () => {
       _meta: { [`${META}/protocolVersion`]: '2099-01-01', [`${META}/clientCapabilities`]: {} },
     };
     expect(await pipe.legacy('tools/list', params)).toMatchObject({
-      error: { code: -32022, data: { supported: [MODERN] } },
+      error: {
+        code: -32022,
+        data: { supported: [MODERN, '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] },
+      },
     });
     expect(await pipe.modern('ping')).toMatchObject({ error: { code: -32601 } });
     expect(await pipe.legacy('tools/list')).toMatchObject({ error: { code: -32600 } });

@@ -294,6 +294,20 @@ describe('What is kept of streams', () => {
     expect(taken(streams, `${open.id}_0`)?.writableEnded).toBe(false);
   });
 
+  it('is bounded for all sessions together, the last word of each apart', () => {
+    const store = { bytes: 0, most: 1_000 };
+    const sessions = Array.from({ length: 20 }, () => new Streams(store));
+    const open = sessions.map((streams) => streams.open(true));
+    for (let round = 0; round < 5; round += 1)
+      for (const stream of open) stream.event(`${round}${'x'.repeat(39)}`);
+    expect(store.bytes).toBeLessThanOrEqual(1_000);
+    for (const [index, streams] of sessions.entries())
+      expect(taken(streams, `${open[index]?.id}_0`)?.events.at(-1)).toMatch(/^4/);
+    for (const streams of sessions.slice(1)) streams.close();
+    sessions[0]?.tidy();
+    expect(store.bytes).toBe(0);
+  });
+
   it('is nothing of a session that has ended', () => {
     const streams = new Streams();
     const stream = streams.open(true);
