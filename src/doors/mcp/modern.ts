@@ -127,8 +127,8 @@ async function serve(from: ModernRequest, deps: Deps): Promise<void> {
   }
   if (!isKnown) {
     // All that we speak, in whichever way: a client of both eras may go on with the older one.
-    const supported = [...versionsOf('modern'), ...versionsOf('legacy')];
-    const data = { supported, requested: version ?? null };
+    // Those that such a request could name; the others are opened by a handshake.
+    const data = { supported: versionsOf('modern'), requested: version ?? null };
     return fail({ code: UNSUPPORTED_VERSION, message: 'Unsupported protocol version', data });
   }
   if (!serving.requests.has(message.method))
