@@ -126,7 +126,6 @@ async function serve(from: ModernRequest, deps: Deps): Promise<void> {
     if (fault !== undefined) return fail({ code: HEADER_MISMATCH, message: fault });
   }
   if (!isKnown) {
-    // All that we speak, in whichever way: a client of both eras may go on with the older one.
     // Those that such a request could name; the others are opened by a handshake.
     const data = { supported: versionsOf('modern'), requested: version ?? null };
     return fail({ code: UNSUPPORTED_VERSION, message: 'Unsupported protocol version', data });
