@@ -27,6 +27,7 @@ import { headerFault } from './headers.ts';
 import { type Listeners, listenersOf } from './listen.ts';
 import { FAULT } from './sessions.ts';
 import { type Call, Parks, type Turn } from './parks.ts';
+import { canAnswer } from './questions.ts';
 import type { Bound, Seal, Sealed } from './seal.ts';
 
 /** Where the answer to one request goes: an HTTP response, or lines on a pipe. What comes after the client has gone is dropped. */
@@ -199,6 +200,10 @@ class Turning implements Turn<Served> {
     this.#from = from;
     this.#bound = bound;
     this.#deps = deps;
+  }
+
+  canAnswer(request: InputRequest): boolean {
+    return canAnswer(this.#from.request.capabilities, request);
   }
 
   ask(requests: Record<string, InputRequest>, park: string): void {

@@ -16,6 +16,8 @@ const TOGETHER = 10;
 
 /** One request of the client that the call can be answered through. */
 export interface Turn<Answer> {
+  /** Whether the client can answer a question through this request: each of them declares that anew. */
+  canAnswer(request: InputRequest): boolean;
   /** Asks, and closes the turn. @param park leads back to the call. */
   ask(requests: Record<string, InputRequest>, park: string): void;
   /** The answer to the call itself, and closes the turn. */
@@ -203,7 +205,10 @@ export class Parks<Answer, Open extends Turn<Answer> = Turn<Answer>> {
     clearTimeout(parked.flush);
     parked.flush = undefined;
     const { turn, questions } = parked;
-    if (turn === undefined || questions.size === 0) return;
+    if (turn === undefined) return;
+    for (const { request, reject } of questions.values())
+      if (!turn.canAnswer(request)) reject(new Error(`the client cannot answer ${request.method} any more`));
+    if (questions.size === 0) return;
     parked.turn = undefined;
     parked.expiry = setTimeout(
       () => this.#giveUp(id, parked, 'the client did not come back with an answer'),

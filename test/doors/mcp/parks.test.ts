@@ -203,6 +203,16 @@ describe('A question of a server of the older era', () => {
   });
 });
 
+it('A client that declares less when it comes back is not asked again: the call goes on without an answer', async () => {
+  const { call } = await open();
+  const round = roundOf(await call('asks__echo'));
+  const result = await call('asks__echo', {}, { requestState: round.requestState }, { capabilities: {} });
+  expect(result).toMatchObject({ resultType: 'complete' });
+  expect(textOf(result)).toContain('code');
+  // It came to its end.
+  expect(await call('asks__echo', {}, answered(round))).toMatchObject({ isError: true });
+});
+
 describe('What leads back to a call', () => {
   it('leads nobody else there, with other words, or altered', async () => {
     const { call, answer } = await open();
